@@ -176,10 +176,14 @@ var picture = map[string][]string{
 	"": {"basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/ranking",
 		"internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
-	// Maps of a population: the rows of a policy, which are the root's where it has none, as package estimate reads them.
-	"internal/atlas": {"", "cost", "estimate", "ldp", "policy"},
+	// From a policy and counts to a map: the rows of a policy, as package estimate reads them. Rows of a policy that has
+	// none are an argument, so that what makes maps needs no solver.
+	"estimate/atlas": {"cost", "estimate", "internal/plane", "ldp", "policy"},
 	// What writes them is apart, because templates are large in the browser's program.
-	"internal/atlas/sheet": {"internal/atlas"},
+	"internal/sheet": {"internal/plane"},
+
+	// Where inputs and outputs are on a plane: for squares of places, and for pictures.
+	"internal/plane": {"cost"},
 
 	// Made-up people: a city, and the reports of many devices, marked as such.
 	"internal/city":       {},
@@ -189,7 +193,7 @@ var picture = map[string][]string{
 	// itself needs nothing of them, and builds the program apart.
 	"internal/playground": {"internal/atomicfile"},
 	"internal/playground/engine": {
-		"", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "estimate", "internal/city",
+		"", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "estimate", "estimate/atlas", "internal/city",
 		"internal/places", "knapsack", "ldp", "mincostflow", "policy",
 	},
 	"internal/playground/wasm": {"internal/playground/engine"},
@@ -198,7 +202,7 @@ var picture = map[string][]string{
 	"internal/machine": {
 		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "internal/parallel",
 		"knapsack", "ldp", "mincostflow", "mincostflow/network", "mirror", "sinkhorn", "sphere",
-		"", "estimate", "internal/atlas", "policy", // the rows of a mechanism, and what its releases say
+		"", "estimate", "estimate/atlas", "policy", // the rows of a mechanism, and what its releases say
 	},
 
 	// The same lines for WebAssembly: the solvers, for the entry ./wasm of js.
@@ -206,8 +210,8 @@ var picture = map[string][]string{
 
 	// The tour of wpm demo: its page is drawn as maps of a population are.
 	"internal/demo": {
-		"", "baseline", "cost", "internal/atlas", "internal/atlas/sheet", "internal/city", "internal/folder",
-		"internal/parallel", "ldp", "mincostflow", "policy",
+		"", "baseline", "cost", "estimate/atlas", "internal/city", "internal/folder",
+		"internal/parallel", "internal/plane", "internal/sheet", "ldp", "mincostflow", "policy",
 	},
 
 	// The command: mechanism, releases and maps; made-up people and what needs no policy in packages of their own, over what
@@ -217,7 +221,7 @@ var picture = map[string][]string{
 		"device", "estimate", "estimate/plan",
 		"cmd/wpm/internal/geometry", "internal/manual", "cmd/wpm/internal/planning", "internal/shell",
 		"cmd/wpm/internal/simulated", "cmd/wpm/internal/tools",
-		"internal/atlas", "internal/atlas/sheet", "internal/child", "internal/num", "internal/places", "knapsack", "ldp",
+		"estimate/atlas", "internal/child", "internal/plane", "internal/sheet", "internal/num", "internal/places", "knapsack", "ldp",
 		"policy", "sphere", "sphere/codebook",
 		"github.com/urfave/cli/v3",
 	},

@@ -174,7 +174,7 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if c.Bool("invert") && t.Map != nil {
-		t.Inverse = &inverse{t.Inputs, t.Map, *t.Gap, t.reading.Iterations}
+		t.Inverse = &inverse{t.Inputs, t.Map, *t.Gap, t.fine.Iterations}
 	}
 	outs, err := partialOutput(c, counts)
 	if err != nil {

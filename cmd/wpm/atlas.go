@@ -10,13 +10,15 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
-	"github.com/wpm-go/wpm/internal/atlas"
-	"github.com/wpm-go/wpm/internal/atlas/sheet"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/plane"
+	"github.com/wpm-go/wpm/internal/sheet"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -63,9 +65,8 @@ type charted struct {
 	Level     float64          `json:"level,omitempty"` // of the intervals of regions
 	Regions   []regionShare    `json:"regions,omitempty"`
 
-	reading atlas.Reading
-	fine    atlas.Resolution
-	places  atlas.Places
+	fine    atlas.Map
+	places  plane.Places
 	outputs []string
 	between cost.Matrix // between inputs, or nil
 	note    string      // what the map assumes
@@ -90,7 +91,7 @@ type chartInput struct {
 	name    string // of the prior, in words
 	regions []costio.Region
 	level   float64
-	places  atlas.Places
+	places  plane.Places
 }
 
 // readChart checks the flags of a map, and reads their files, before the reports are read.
@@ -98,15 +99,15 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	if name := c.String("estimator"); c.IsSet("estimator") && !atlas.Known(name) {
 		return in, fmt.Errorf("-estimator: %q is not %s", name, atlas.Estimators)
 	}
-	if name := c.String("estimator"); c.Bool("invert") && c.IsSet("estimator") && name != atlas.MLE {
-		return in, fmt.Errorf("-invert is -estimator %s: it does not go with -estimator %s", atlas.MLE, name)
+	if name := c.String("estimator"); c.Bool("invert") && c.IsSet("estimator") && name != atlas.ByMLE {
+		return in, fmt.Errorf("-invert is -estimator %s: it does not go with -estimator %s", atlas.ByMLE, name)
 	}
 	if len(p.Cost()) > 0 {
 		spec, err := cost.ParseSpec(p.Cost())
 		if err != nil {
 			return in, err
 		}
-		in.places = atlas.PlacesOf(spec)
+		in.places = plane.Of(spec)
 	}
 	if c.IsSet("map") {
 		if err := sheet.Check(in.places, c.String("map")); err != nil {
@@ -153,7 +154,7 @@ func oneStdin(c *cli.Command, args, files []string) error {
 // estimatorOf returns what finds the map, and whether a policy of projection mode is taken for one of mixture mode.
 func estimatorOf(c *cli.Command) (name string, assume bool) {
 	if c.Bool("invert") {
-		return atlas.MLE, true
+		return atlas.ByMLE, true
 	}
 	return c.String("estimator"), c.Bool("assume-mixture")
 }
@@ -175,7 +176,7 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	if m.Raw, err = estimate.Raw(counts); err != nil {
 		return m, err
 	}
-	w, err := atlas.OfPolicy(ctx, p, assume)
+	w, err := worldOf(ctx, p, assume)
 	if errors.Is(err, atlas.ErrProjection) || errors.Is(err, atlas.ErrTooLarge) {
 		m.Reason = err.Error()
 		m.Headline = "No map: " + m.Reason + "."
@@ -191,65 +192,69 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 		return m, err
 	}
 	m.between = w.Between
-	problem := w.Problem(counts, in.prior)
 	bar := shell.Progress(c.Root().ErrWriter)
-	m.reading, err = w.Read(ctx, problem, estimator, func(done, total int) { bar(done, total, "map") })
-	if errors.Is(err, atlas.ErrOutputs) {
+	s := atlas.Settings{Estimator: estimator, Prior: in.prior, Level: in.level,
+		Progress: func(done, total int) { bar(done, total, "map") }}
+	r, err := w.Map(ctx, counts, s)
+	switch {
+	case errors.Is(err, atlas.ErrOutputs):
 		m.Reason = err.Error()
 		m.Headline = "No map: " + m.Reason + "."
-	} else if err != nil {
-		return m, fmt.Errorf("-estimator %s: %w", m.reading.Estimator, err)
-	} else if err := m.resolve(ctx, problem); err != nil {
-		return m, err
+	case err != nil:
+		return m, fmt.Errorf("-estimator %s: %w", r.Estimator, err)
+	default:
+		m.found(r)
 	}
 	if in.regions != nil { // whatever the estimator
 		m.Level = in.level
-		m.Regions, err = intervals(ctx, problem, m.Guess, in)
+		m.Regions, err = intervals(ctx, w, counts, in.regions, s)
+		return m, err
 	}
-	return m, err
+	return m, nil
 }
 
-// resolve finds how fine the map is, and says in words what it is.
-func (m *charted) resolve(ctx context.Context, problem estimate.Problem) (err error) {
-	r := m.reading
-	m.Estimator, m.Map, m.Models, m.Gap = r.Estimator, r.Map, r.Models, r.Gap
+// worldOf returns what is public about a policy's releases; assume takes one of projection mode for one of mixture
+// mode, whose rows are found if it has none.
+func worldOf(ctx context.Context, p policy.Policy, assume bool) (atlas.World, error) {
+	if !assume {
+		return atlas.Of(ctx, p)
+	}
+	return atlas.Assume(ctx, p, func(ctx context.Context) (atlas.Rows, error) {
+		m, err := wpm.Load(p, wpm.Options{})
+		if err != nil {
+			return nil, err
+		}
+		rows, err := m.Channel(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return rows.Row, nil
+	})
+}
+
+// found takes over a map.
+func (m *charted) found(r atlas.Map) {
+	m.fine, m.Headline, m.note = r, r.Headline, r.Assumes(m.Prior)
+	m.Estimator, m.Map, m.Models, m.Gap, m.Parts = r.Estimator, r.Shares, r.Models, r.Gap, r.Squares
 	if r.Signal != nil {
 		m.Signal = r.Signal.String()
 	}
-	if m.fine, err = atlas.Resolve(ctx, problem, r, m.places); err != nil {
-		return err
-	}
-	m.Parts = m.fine.Squares
-	m.Headline, m.note = atlas.Headline(r, m.fine, func(i int) string { return m.Inputs[i] }), atlas.Assumes(r, m.Prior)
-	if m.Biased {
-		m.note = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
-			m.note
-	}
-	return nil
 }
 
-func intervals(ctx context.Context, problem estimate.Problem, guess []float64, in chartInput) (list []regionShare,
-	err error) {
+func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) (
+	list []regionShare, err error) {
 	var weights [][]float64
-	for _, region := range in.regions {
+	for _, region := range regions {
 		weights = append(weights, region.Weights)
 	}
-	shares, err := estimate.Intervals(ctx, problem, weights, in.level)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	shares, err := w.Regions(ctx, counts, weights, s)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("-regions: %w", err)
 	}
-	wide := errors.Is(err, estimate.ErrNotConverged)
-	if err != nil && !wide {
-		return nil, fmt.Errorf("-regions: %w", err)
+	for n, r := range shares {
+		list = append(list, regionShare{regions[n].Name, r.Lower, r.Upper, r.Likeliest, r.Guess, r.Single, r.Wide})
 	}
-	for n, share := range shares {
-		g := 0.0
-		for i, w := range weights[n] {
-			g += w * guess[i]
-		}
-		list = append(list, regionShare{in.regions[n].Name, share.Lower, share.Upper, share.Likeliest, g, share.Single, wide})
-	}
-	return list, nil
+	return list, err
 }
 
 // print writes the map for people: the answer in words, the parts that the reports tell apart, the largest first, and
@@ -266,8 +271,8 @@ func (m charted) print(out io.Writer, top int) error {
 			text += "\n" + coarse
 		}
 		fmt.Fprintf(out, "\n%s\n\n", text)
-		parts := m.fine.Parts(m.reading)
-		raw := m.rawOf()
+		parts := m.fine.Parts
+		same := m.sheet("").Same()
 		fmt.Fprintln(w, "place\tguess\traw\tmap")
 		for n, part := range parts {
 			if top > 0 && n == top {
@@ -278,10 +283,10 @@ func (m charted) print(out io.Writer, top int) error {
 				name = fmt.Sprintf("%d around %s", part.Size, name)
 			}
 			as := "-"
-			if raw != nil {
-				as = fmt.Sprintf("%.4f", raw[m.fine.Of[part.Center]])
+			if same {
+				as = fmt.Sprintf("%.4f", part.Raw)
 			}
-			fmt.Fprintf(w, "%s\t%.4f\t%s\t%.4f\n", name, part.Guess, as, part.Map)
+			fmt.Fprintf(w, "%s\t%.4f\t%s\t%.4f\n", name, part.Guess, as, part.Share)
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -300,18 +305,6 @@ func (m charted) print(out io.Writer, top int) error {
 		fmt.Fprintln(w, tabbed(row))
 	}
 	return w.Flush()
-}
-
-// rawOf returns the raw shares of the squares, or nil if the outputs are other points than the inputs.
-func (m charted) rawOf() []float64 {
-	if !m.sheet("").Same() {
-		return nil
-	}
-	out := make([]float64, m.fine.Squares)
-	for i, b := range m.fine.Of {
-		out[b] += m.Raw[i]
-	}
-	return out
 }
 
 func tabbed(cells []string) (text string) {

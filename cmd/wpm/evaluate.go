@@ -14,8 +14,8 @@ import (
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
-	"github.com/wpm-go/wpm/internal/atlas/sheet"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/sheet"
 	"github.com/wpm-go/wpm/internal/shell"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/atlas"
-	"github.com/wpm-go/wpm/internal/atlas/sheet"
+	"github.com/wpm-go/wpm/internal/plane"
+	"github.com/wpm-go/wpm/internal/sheet"
 )
 
 // file is a file of the report, and what it is.
@@ -22,7 +22,7 @@ type file struct {
 // pictures are the maps, each picture on a scale of its own, by the name of its file.
 func (r Result) pictures() (names []string, pictures []sheet.Picture) {
 	c := r.Config
-	places := atlas.PlacesOf(cost.Spec{Kind: "grid", Rows: c.Rows, Cols: c.Cols, P: 1})
+	places := plane.Of(cost.Spec{Kind: "grid", Rows: c.Rows, Cols: c.Cols, P: 1})
 	far := func(w1 float64) string { return fmt.Sprintf("%.2f cell widths from the truth", w1) }
 	truth := sheet.Panel{Title: "truth", Note: "nobody may see it", Shares: r.Truth}
 	last := r.Modes[len(r.Modes)-1]

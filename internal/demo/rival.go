@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
@@ -30,15 +30,15 @@ type Learned struct {
 // learn makes the map of the mixture's releases, and has everybody answer by OUE.
 func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, counts []uint64, raw float64) (l Learned,
 	err error) {
-	w, err := atlas.OfPolicy(ctx, p, false)
+	w, err := atlas.Of(ctx, p)
 	if err != nil {
 		return l, err
 	}
-	r, err := w.Read(ctx, w.Problem(counts, nil), atlas.Map, nil)
+	r, err := w.Estimate(ctx, counts, atlas.Settings{Estimator: atlas.ByMap})
 	if err != nil {
 		return l, err
 	}
-	l = Learned{Raw: raw, Signal: r.Signal.String(), Shares: r.Map}
+	l = Learned{Raw: raw, Signal: r.Signal.String(), Shares: r.Shares}
 	if l.OUEShares, err = t.oue(eps); err != nil {
 		return l, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/estimate"
-	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -67,7 +67,7 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		if err != nil {
 			return err
 		}
-		r, err := w.Read(ctx, w.Problem(counts, prior), estimator, nil)
+		r, err := w.Estimate(ctx, counts, atlas.Settings{Estimator: estimator, Prior: prior})
 		ans = estimateAnswer{Estimator: r.Estimator, Raw: r.Raw}
 		if errors.Is(err, atlas.ErrOutputs) {
 			ans.Reason = err.Error()
@@ -76,7 +76,7 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		if err != nil {
 			return err
 		}
-		theta := numbers(r.Map)
+		theta := numbers(r.Shares)
 		ans.Map = &theta
 		for _, m := range r.Models {
 			ans.Models = append(ans.Models, model{number(m.Length), number(m.Roughness), number(m.Weight)})
@@ -111,7 +111,7 @@ func readWorld(in *object) (kv int, world func(context.Context) (atlas.World, er
 	if err != nil {
 		return 0, nil, fmt.Errorf("field %q: %w", "policy", err)
 	}
-	return p.Outputs(), func(ctx context.Context) (atlas.World, error) { return atlas.OfPolicy(ctx, p, false) }, nil
+	return p.Outputs(), func(ctx context.Context) (atlas.World, error) { return atlas.Of(ctx, p) }, nil
 }
 
 func readMechanism(in *object) (kv int, world func(context.Context) (atlas.World, error), err error) {
@@ -145,9 +145,16 @@ func readMechanism(in *object) (kv int, world func(context.Context) (atlas.World
 	}
 	return kv, func(ctx context.Context) (atlas.World, error) {
 		mechanism, err := wpm.FromPolytope(c, box, wpm.Options{})
+		if err == nil {
+			err = atlas.Fits(c.Dims())
+		}
 		if err != nil {
 			return atlas.World{}, err
 		}
-		return atlas.Of(ctx, mechanism)
+		rows, err := mechanism.Channel(ctx)
+		if err != nil {
+			return atlas.World{}, err
+		}
+		return atlas.OfRows(ctx, mechanism.Cost(), rows.Row)
 	}, nil
 }

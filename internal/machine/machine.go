@@ -17,7 +17,7 @@ import (
 
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 

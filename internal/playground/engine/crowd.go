@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/mincostflow"
 )
@@ -127,9 +128,9 @@ func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnsw
 			a.Shares, err = c.drawn(what, func(p person) ([]float64, error) { return law.Law(p.weights, p.places) })
 		}
 	case Estimate:
-		var m estimate.Result
+		var m atlas.Estimate
 		if m, err = d.estimate(ctx, c.releases(d)); err == nil {
-			a.Shares, a.Signal = m.Theta, m.Signal.String()
+			a.Shares, a.Signal = m.Shares, m.Signal.String()
 		}
 	}
 	if err != nil {

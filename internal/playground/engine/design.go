@@ -9,7 +9,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
-	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
@@ -135,19 +135,13 @@ func (d *design) kpm(p person) ([]float64, error) {
 }
 
 // estimate makes the map of releases.
-func (d *design) estimate(ctx context.Context, counts []uint64) (estimate.Result, error) {
-	k := len(d.lo)
-	channel, err := estimate.NewChannel(k, k, func(i int, dst []float64) {
-		row := d.row(i)
-		for j := range dst {
-			dst[j] = float64(row.At(j))
-		}
-	})
+func (d *design) estimate(ctx context.Context, counts []uint64) (atlas.Estimate, error) {
+	channel, err := atlas.NewChannel(ctx, len(d.lo), len(d.lo), d.row)
 	if err != nil {
-		return estimate.Result{}, err
+		return atlas.Estimate{}, err
 	}
-	return estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: channel, Geometry: d.world.near},
-		estimate.Settings{})
+	w := atlas.World{Channel: channel, Geometry: d.world.near} // which every design of these places shares
+	return w.Estimate(ctx, counts, atlas.Settings{Estimator: atlas.ByMap})
 }
 
 // prove designs the mechanism with its certificate, publishes it, reads the file back, and checks it as anybody would.

@@ -10,14 +10,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/plane"
 )
 
 // Picture is maps of the same places side by side, on one scale.
 type Picture struct {
 	Title  string
 	Text   string // below, after the words that say what the colours are
-	Places atlas.Places
+	Places plane.Places
 	Panels []Panel
 }
 
@@ -115,7 +115,7 @@ func (p Picture) draw() drawn {
 		d.Panels = append(d.Panels, one)
 	}
 	for class := range shades {
-		d.Key = append(d.Key, key{class, atlas.Percent(scale.above(class))})
+		d.Key = append(d.Key, key{class, plane.Percent(scale.above(class))})
 	}
 	return d
 }
@@ -141,7 +141,7 @@ type placed struct {
 }
 
 // SVG writes the picture as a file of its own: the panels in a row, the legend below. A grid or other flat places are
-// needed: see atlas.Places.
+// needed: see plane.Places.
 func (p Picture) SVG() ([]byte, error) {
 	d := p.draw()
 	n := float64(max(len(d.Panels), 4)) // the legend needs the width of four panels
@@ -205,7 +205,7 @@ func (s scale) above(class int) float64 {
 
 // frame is the part of the plane that is drawn, the longer side in pageUnits.
 type frame struct {
-	least         atlas.Point
+	least         plane.Point
 	side          float64 // of the plane that pageUnits are
 	width, height float64
 	dot           float64
@@ -213,12 +213,12 @@ type frame struct {
 
 const pageUnits = 300
 
-func frameOf(at []atlas.Point, p atlas.Places) frame {
+func frameOf(at []plane.Point, p plane.Places) frame {
 	if p.Kind == "grid" {
 		return frame{width: float64(p.Cols), height: float64(p.Rows)}
 	}
-	least, most := atlas.Bounds(at)
-	_, unit := atlas.Spread(at)
+	least, most := plane.Bounds(at)
+	_, unit := plane.Spread(at)
 	w, h := most.X-least.X, most.Y-least.Y
 	f := frame{least: least, side: max(w, h)}
 	if f.side == 0 {
@@ -234,7 +234,7 @@ func (f frame) box() string {
 }
 
 // at returns where a point is drawn: y grows downwards there.
-func (f frame) at(a atlas.Point) (x, y float64) {
+func (f frame) at(a plane.Point) (x, y float64) {
 	return (a.X-f.least.X)/f.side*pageUnits + f.dot/2, f.height - (a.Y-f.least.Y)/f.side*pageUnits - f.dot/2
 }
 

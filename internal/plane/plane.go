@@ -1,7 +1,9 @@
-package atlas
+// Package plane says where the inputs and outputs of a cost are, and puts them on a plane, to be drawn or grouped.
+package plane
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -18,9 +20,9 @@ type Places struct {
 	Out        [][]float64 // of each output; nil if they are the inputs
 }
 
-// PlacesOf returns the places of a cost. Cells of a grid are at their centres in the unit square, and points on a ring
+// Of returns the places of a cost. Cells of a grid are at their centres in the unit square, and points on a ring
 // on the unit circle; those of a matrix are nowhere.
-func PlacesOf(spec cost.Spec) Places {
+func Of(spec cost.Spec) Places {
 	p := Places{Kind: spec.Kind, In: spec.X, Out: spec.V}
 	switch spec.Kind {
 	case "grid":
@@ -117,6 +119,28 @@ func westOf(at [][]float64) float64 {
 	return west
 }
 
+// Levels are the squares of each level, from the places themselves to the whole.
+func (p Places) Levels(k int) (levels [][]int) {
+	each := make([]int, k)
+	for i := range each {
+		each[i] = i
+	}
+	if levels = append(levels, each); k == 1 {
+		return levels
+	}
+	if p.Flat() {
+		in, _ := p.Plane()
+		for level := 1; level < 64; level++ {
+			of, n := p.squares(in, level)
+			if n == 1 {
+				break
+			}
+			levels = append(levels, of)
+		}
+	}
+	return append(levels, make([]int, k))
+}
+
 // squares numbers the squares of side 2^level in which the inputs are: cells of a grid by rows and columns, others in
 // units of spacing. Level 0 is every place for itself.
 func (p Places) squares(in []Point, level int) (of []int, n int) {
@@ -162,4 +186,12 @@ func Bounds(at []Point) (least, most Point) {
 	byY := func(a, b Point) int { return cmp.Compare(a.Y, b.Y) }
 	return Point{slices.MinFunc(at, byX).X, slices.MinFunc(at, byY).Y},
 		Point{slices.MaxFunc(at, byX).X, slices.MaxFunc(at, byY).Y}
+}
+
+// Percent prints a share with two digits.
+func Percent(v float64) string {
+	if v >= 0.995 {
+		return fmt.Sprintf("%.4g %%", 100*v)
+	}
+	return fmt.Sprintf("%.2g %%", 100*v)
 }

@@ -1,5 +1,5 @@
 // Package sheet writes a map of a population as a table, as GeoJSON, or as a page that needs no other file. It is apart
-// from package atlas so that programs without pages are linked without templates.
+// from package estimate/atlas so that programs without pages are linked without templates.
 package sheet
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/plane"
 )
 
 var (
@@ -29,7 +29,7 @@ type Sheet struct {
 	Headline string   // the answer, in a sentence or two
 	Notes    []string // what a reader must know of it
 	Tables   []Table  // below the map
-	Places   atlas.Places
+	Places   plane.Places
 	Inputs   []string // labels
 	Outputs  []string
 
@@ -47,7 +47,7 @@ type Table struct {
 }
 
 // Check refuses a file that Encode would not write.
-func Check(p atlas.Places, name string) error {
+func Check(p plane.Places, name string) error {
 	switch format(name) {
 	case ".geojson":
 		if p.Columns == nil || p.Kind == "cosine" || len(p.Columns) > 3 {
@@ -222,7 +222,7 @@ func (s Sheet) geoJSON() ([]byte, error) {
 }
 
 // shapeOf says where a line is: positions are x, y, z, or longitude, latitude.
-func shapeOf(p atlas.Places, l line) shape {
+func shapeOf(p plane.Places, l line) shape {
 	switch {
 	case p.Kind == "grid":
 		corner := func(c, r int) []float64 { return []float64{float64(c) / float64(p.Cols), float64(r) / float64(p.Rows)} }

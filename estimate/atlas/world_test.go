@@ -35,6 +35,17 @@ func designed(t *testing.T, text string, mode policy.Mode) (*wpm.Mechanism, poli
 	return d.Mechanism(), p
 }
 
+// rowsOf finds the rows of a mechanism.
+func rowsOf(m *wpm.Mechanism) func(context.Context) (Rows, error) {
+	return func(ctx context.Context) (Rows, error) {
+		rows, err := m.Channel(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return rows.Row, nil
+	}
+}
+
 // TestWorld: the rows of a policy are those of its mechanism, in mixture mode, or in projection mode where that is
 // assumed; distances and the cost between inputs are there if the cost has them.
 func TestWorld(t *testing.T) {
@@ -50,14 +61,18 @@ func TestWorld(t *testing.T) {
 	} {
 		for _, mode := range []policy.Mode{policy.Mixture, policy.Projection} {
 			m, p := designed(t, text, mode)
-			if _, err := OfPolicy(ctx, p, false); errors.Is(err, ErrProjection) != (mode == policy.Projection) {
+			if _, err := Of(ctx, p); errors.Is(err, ErrProjection) != (mode == policy.Projection) {
 				t.Errorf("%s, %s: %v", text, mode, err)
 			}
-			w, err := OfPolicy(ctx, p, true)
+			w, err := Assume(ctx, p, rowsOf(m))
 			if err != nil {
 				t.Fatal(err)
 			}
-			of, err := Of(ctx, m)
+			rows, err := rowsOf(m)(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of, err := OfRows(ctx, m.Cost(), rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,29 +98,29 @@ func TestWorld(t *testing.T) {
 	}
 }
 
-// TestReadCancelled: every estimator but raw ends when its context does.
-func TestReadCancelled(t *testing.T) {
+// TestEstimateCancelled: every estimator but raw ends when its context does.
+func TestEstimateCancelled(t *testing.T) {
 	_, p := designed(t, `{"kind":"ring","n":12}`, policy.Mixture)
-	w, err := OfPolicy(context.Background(), p, false)
+	w, err := Of(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts := []uint64{900, 1, 1, 1, 300, 1, 1, 1, 1, 1, 1, 20}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, name := range []string{Map, EM, MLE} {
-		if _, err := w.Read(ctx, w.Problem(counts, nil), name, nil); !errors.Is(err, context.Canceled) {
+	for _, name := range []string{ByMap, ByEM, ByMLE} {
+		if _, err := w.Estimate(ctx, counts, Settings{Estimator: name}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := OfPolicy(ctx, p, false); !errors.Is(err, context.Canceled) {
-		t.Errorf("OfPolicy: %v", err)
+	if _, err := Of(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("Of: %v", err)
 	}
-	if _, err := w.Read(context.Background(), w.Problem(counts, nil), "x", nil); !errors.Is(err, ErrEstimator) {
+	if _, err := w.Estimate(context.Background(), counts, Settings{Estimator: "x"}); !errors.Is(err, ErrEstimator) {
 		t.Errorf("x: %v", err)
 	}
 	w.Geometry, w.NoGeometry = nil, estimate.ErrNoGeometry
-	if _, err := w.Read(context.Background(), w.Problem(counts, nil), Map, nil); !errors.Is(err, estimate.ErrNoGeometry) {
+	if _, err := w.Estimate(context.Background(), counts, Settings{Estimator: ByMap}); !errors.Is(err, estimate.ErrNoGeometry) {
 		t.Errorf("a map without distances: %v", err)
 	}
 }

@@ -12,10 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/plane"
 )
 
 // rows of a mechanism on n cells in a row, sharp to 1/sharp.
-func problem(t testing.TB, counts []uint64, sharp float64) (estimate.Problem, Reading, Places) {
+func problem(t testing.TB, counts []uint64, sharp float64) (estimate.Problem, Estimate, plane.Places) {
 	n := len(counts)
 	c, err := estimate.NewChannel(n, n, func(i int, dst []float64) {
 		for j := range dst {
@@ -29,7 +30,7 @@ func problem(t testing.TB, counts []uint64, sharp float64) (estimate.Problem, Re
 		t.Fatal(err)
 	}
 	p := estimate.Problem{Counts: counts, Channel: c}
-	r := Reading{Estimator: MLE}
+	r := Estimate{Estimator: ByMLE}
 	if r.Guess, err = estimate.Guess(nil, n); err != nil {
 		t.Fatal(err)
 	}
@@ -37,16 +38,24 @@ func problem(t testing.TB, counts []uint64, sharp float64) (estimate.Problem, Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Map = best.Theta
-	return p, r, Places{Kind: "grid", Rows: 1, Cols: n}
+	r.Shares = best.Theta
+	return p, r, plane.Places{Kind: "grid", Rows: 1, Cols: n}
 }
 
 // row gives the places of a row of cells their coordinates.
-func row(p Places) Places {
+func row(p plane.Places) plane.Places {
 	for i := range p.Cols {
 		p.In = append(p.In, []float64{(float64(i) + 0.5) / float64(p.Cols), 0.5})
 	}
 	return p
+}
+
+// resolved is the map of an estimate.
+func resolved(p estimate.Problem, e Estimate, at plane.Places) (Map, error) {
+	m := Map{Estimate: e}
+	err := m.resolve(context.Background(), p, at)
+	m.Parts = partsOf(e, m.Of, m.Squares)
+	return m, err
 }
 
 // TestResolve: from few reports the map is the guess, and no place is named; from many sharp ones each place is for
@@ -54,19 +63,19 @@ func row(p Places) Places {
 func TestResolve(t *testing.T) {
 	name := func(i int) string { return string(rune('a' + i)) }
 	few, r, at := problem(t, []uint64{1, 0, 1, 0, 0, 1, 0, 1}, 2)
-	got, err := Resolve(context.Background(), few, r, row(at))
+	got, err := resolved(few, r, row(at))
 	if err != nil || got.Squares != 1 || got.Single != nil || !slices.Equal(got.Drawn, r.Guess) {
 		t.Errorf("of few: %+v, %v", got, err)
 	}
-	if text := Headline(r, got, name); text != "The data cannot resolve single places, nor any part of the map." {
+	if text := got.headline(name); text != "The data cannot resolve single places, nor any part of the map." {
 		t.Errorf("of few: %s", text)
 	}
 	many, r, at := problem(t, []uint64{100, 100, 100, 100, 100, 9000, 9000, 9000}, 1000)
-	got, err = Resolve(context.Background(), many, r, row(at))
-	if err != nil || got.Squares != 8 || !slices.Contains(got.Single, 6) || !slices.Equal(got.Drawn, r.Map) {
-		t.Errorf("of many: %+v, %v; map %v", got, err, r.Map)
+	got, err = resolved(many, r, row(at))
+	if err != nil || got.Squares != 8 || !slices.Contains(got.Single, 6) || !slices.Equal(got.Drawn, r.Shares) {
+		t.Errorf("of many: %+v, %v; map %v", got, err, r.Shares)
 	}
-	if text := Headline(r, got, name); !strings.HasPrefix(text, "Largest place: g 9") || got.Coarse() != "" {
+	if text := got.headline(name); !strings.HasPrefix(text, "Largest place: g 9") || got.Coarse() != "" {
 		t.Errorf("of many: %s", text)
 	}
 }
@@ -78,14 +87,14 @@ func TestResolveLaws(t *testing.T) {
 		counts := rapid.SliceOfN(rapid.Uint64Range(0, 300), 2, 12).Draw(rt, "counts")
 		counts[0]++
 		p, r, at := problem(t, counts, rapid.Float64Range(1.01, 50).Draw(rt, "sharp"))
-		got, err := Resolve(context.Background(), p, r, row(at))
+		got, err := resolved(p, r, row(at))
 		if err != nil {
 			rt.Fatal(err)
 		}
 		drawn, mass := make([]float64, got.Squares), make([]float64, got.Squares)
 		for i, b := range got.Of {
 			drawn[b] += got.Drawn[i]
-			mass[b] += r.Map[i]
+			mass[b] += r.Shares[i]
 			if !(got.Drawn[i] >= 0) {
 				rt.Fatalf("place %d has %v", i, got.Drawn[i])
 			}
@@ -95,12 +104,12 @@ func TestResolveLaws(t *testing.T) {
 				rt.Errorf("square %d has %v, of %v", b, drawn[b], mass[b])
 			}
 		}
-		parts := got.Parts(r)
+		parts := got.Parts
 		if !slices.IsSortedFunc(parts, func(a, b Part) int {
 			switch {
-			case a.Map > b.Map:
+			case a.Share > b.Share:
 				return -1
-			case a.Map < b.Map:
+			case a.Share < b.Share:
 				return 1
 			}
 			return 0
@@ -140,7 +149,7 @@ func TestSquares(t *testing.T) {
 			t.Fatal(err)
 		}
 		k, _ := c.Dims()
-		levels := PlacesOf(s).levels(k)
+		levels := plane.Of(s).Levels(k)
 		if last := levels[len(levels)-1]; slices.Max(last) != 0 || slices.Max(levels[0]) != k-1 {
 			t.Errorf("%s: the levels end at %v and %v", text, levels[0], last)
 		}

@@ -13,16 +13,16 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/atlas"
+	"github.com/wpm-go/wpm/internal/plane"
 )
 
-func placesOf(t testing.TB, text string) atlas.Places {
+func placesOf(t testing.TB, text string) plane.Places {
 	t.Helper()
 	s, err := cost.ParseSpec([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return atlas.PlacesOf(s)
+	return plane.Of(s)
 }
 
 // sheets are one of each kind of place.
@@ -224,7 +224,7 @@ func TestShades(t *testing.T) {
 func TestPlane(t *testing.T) {
 	p := placesOf(t, `{"kind":"greatcircle","x":[[0,179],[0,-179],[0,541],[60,180]]}`)
 	in, _ := p.Plane()
-	least, most := atlas.Bounds(in)
+	least, most := plane.Bounds(in)
 	// Two degrees, shrunk by cos 30.
 	if w := most.X - least.X; !(math.Abs(w-2*math.Sqrt(3)/2) <= 1e-12) || most.Y-least.Y != 60 {
 		t.Errorf("the map is %v x %v", w, most.Y-least.Y)
@@ -261,7 +261,7 @@ func TestPicture(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(data)
-		for _, good := range []string{"<title>A &lt;map&gt;</title>", "&amp; b", "1 &lt; 2", atlas.Percent(max(slices.Max(s.Guess), slices.Max(s.Raw))), "prefers-color-scheme: dark",
+		for _, good := range []string{"<title>A &lt;map&gt;</title>", "&amp; b", "1 &lt; 2", plane.Percent(max(slices.Max(s.Guess), slices.Max(s.Raw))), "prefers-color-scheme: dark",
 			`fill: #ffffd9`} {
 			if !strings.Contains(text, good) {
 				t.Errorf("%s: no %q in\n%s", name, good, text)

@@ -1,0 +1,168 @@
+package atlas
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wpm-go/wpm/estimate"
+)
+
+// The estimators, by the names that commands and machines use. Package estimate says what each does.
+const (
+	ByMap = "map"
+	ByEM  = "em"
+	ByMLE = "mle"
+	ByRaw = "raw" // the reports as they are
+)
+
+// Estimators lists them in words.
+const Estimators = "map, em, mle or raw"
+
+// Known reports whether there is an estimator of that name.
+func Known(name string) bool {
+	switch name {
+	case ByMap, ByEM, ByMLE, ByRaw:
+		return true
+	}
+	return false
+}
+
+// Settings of a map. The zero value is the usual: the best estimator there is, and a guess that is even.
+type Settings struct {
+	Estimator string                // "" for ByMap, or ByEM if the cost has no distances
+	Prior     []float64             // public weights of the inputs, in any unit: the guess; nil if all are alike
+	Level     float64               // of the intervals of Regions; 0 for estimate.DefaultLevel
+	Progress  func(done, total int) // of ByMap; may be nil
+}
+
+// Estimate is a share of the population for each place.
+type Estimate struct {
+	Estimator string    // that found it
+	Shares    []float64 // of the k inputs; nil with an error
+	Guess     []float64 // of the k inputs: what one would say without a report
+	Raw       []float64 // of the kv outputs: the reports as they are
+
+	Models     []estimate.Model // of ByMap, else nil
+	Signal     *estimate.Signal // of ByMap, else nil: how much better the estimate is than the guess
+	Gap        *float64         // of ByMLE, else nil: see estimate.Likeliest
+	Iterations int              // of ByMLE
+}
+
+// Default returns the estimator of a world: ByMap, or ByEM if there are no distances.
+func (w World) Default() string {
+	if w.Geometry == nil {
+		return ByEM
+	}
+	return ByMap
+}
+
+// problem is the problem of these counts and a public prior.
+func (w World) problem(counts []uint64, prior []float64) estimate.Problem {
+	return estimate.Problem{Counts: counts, Channel: w.Channel, Prior: prior, Geometry: w.Geometry}
+}
+
+// Estimate runs an estimator on counts, one for each output. It is Map without the squares, in less time.
+//
+// The errors are ErrEstimator; ErrOutputs for ByRaw, and estimate.ErrNoGeometry for ByMap, of a cost that does not
+// allow it; those of package estimate for bad counts and a bad prior; and that of ctx. With ErrOutputs the guess and
+// Raw are there.
+func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Estimate, err error) {
+	defer func() {
+		if err != nil && ctx.Err() != nil { // in place of a result that did not converge
+			err = ctx.Err()
+		}
+	}()
+	if e.Estimator = s.Estimator; e.Estimator == "" {
+		e.Estimator = w.Default()
+	}
+	if !Known(e.Estimator) {
+		return e, fmt.Errorf("%w: %q is not %s", ErrEstimator, e.Estimator, Estimators)
+	}
+	if w.Channel == nil {
+		return e, fmt.Errorf("%w: the world has none", estimate.ErrChannel)
+	}
+	k, kv := w.Channel.Dims()
+	if e.Guess, err = estimate.Guess(s.Prior, k); err != nil {
+		return e, err
+	}
+	if len(counts) != kv {
+		return e, fmt.Errorf("%w: %d counts for %d outputs", estimate.ErrShape, len(counts), kv)
+	}
+	if e.Raw, err = estimate.Raw(counts); err != nil {
+		return e, err
+	}
+	return e, e.find(ctx, w, w.problem(counts, s.Prior), s)
+}
+
+// find runs the estimator.
+func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Settings) error {
+	switch e.Estimator {
+	case ByMap:
+		if w.Geometry == nil {
+			return cmp.Or(w.NoGeometry, estimate.ErrNoGeometry)
+		}
+		r, err := estimate.Map(ctx, p, estimate.Settings{Progress: s.Progress})
+		if err != nil {
+			return err
+		}
+		e.Shares, e.Models, e.Signal = r.Theta, r.Models, &r.Signal
+	case ByEM:
+		r, err := estimate.EM(ctx, p)
+		if err != nil {
+			return err
+		}
+		e.Shares = r.Theta
+	case ByMLE:
+		r, err := estimate.MLE(ctx, p, 0)
+		if err != nil && (!errors.Is(err, estimate.ErrNotConverged) || ctx.Err() != nil) {
+			return err
+		}
+		e.Shares, e.Gap, e.Iterations = r.Theta, &r.Gap, r.Iterations
+	case ByRaw:
+		if !w.Same {
+			return ErrOutputs
+		}
+		e.Shares = e.Raw
+	}
+	return nil
+}
+
+// Region is the share of a region, whatever the map.
+type Region struct {
+	estimate.Share
+	Guess float64 // the share of the region in the guess
+	Wide  bool    // a search ended early: the interval may be wider than need be
+}
+
+// Regions returns the shares of regions that the counts do not contradict, at s.Level; see estimate.Interval for what
+// the level holds. A region has a weight from 0 to 1 for each input. The errors are those of package estimate, but for
+// ErrNotConverged, which Wide stands for, and that of ctx.
+func (w World) Regions(ctx context.Context, counts []uint64, regions [][]float64, s Settings) ([]Region, error) {
+	if w.Channel == nil {
+		return nil, fmt.Errorf("%w: the world has none", estimate.ErrChannel)
+	}
+	k, _ := w.Channel.Dims()
+	guess, err := estimate.Guess(s.Prior, k)
+	if err != nil {
+		return nil, err
+	}
+	shares, err := estimate.Intervals(ctx, w.problem(counts, s.Prior), regions, s.Level)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	wide := errors.Is(err, estimate.ErrNotConverged)
+	if err != nil && !wide {
+		return nil, err
+	}
+	var list []Region
+	for n, share := range shares {
+		g := 0.0
+		for i, w := range regions[n] {
+			g += w * guess[i]
+		}
+		list = append(list, Region{share, g, wide})
+	}
+	return list, nil
+}

@@ -1,0 +1,74 @@
+package atlas
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Map is an estimate, and how fine a map of it the counts support.
+type Map struct {
+	Estimate
+	// Headline answers where the population is, as far as the counts can tell, in a sentence or two.
+	Headline string
+	// Biased: see World.
+	Biased bool
+
+	// Squares is how many squares the drawn map has; 1 says that it is the guess, k that each place is for itself.
+	Squares int
+	// Level of the squares, 0 for places; their side is 2^Level cells of a grid, which Side is, else 0.
+	Level int
+	Side  int
+	Of    []int     // the square of each input
+	Parts []Part    // the squares, the largest share first
+	Drawn []float64 // of the k inputs: the mass of each square, spread within it like the guess
+	// Single are the largest places, at most three and largest first, that have more than the guess in every map that
+	// the counts do not contradict. Tested says that places were looked at.
+	Single []int
+	Tested bool
+}
+
+// Part is a square of a map as it is drawn.
+type Part struct {
+	Center       int // the input with the largest share
+	Size         int // inputs
+	Guess, Share float64
+	Raw          float64 // of the outputs with the numbers of its inputs: what was released there, if outputs are inputs
+}
+
+// Map makes the map of counts, one for each output. The errors are those of Estimate. With ErrOutputs, the guess and
+// Raw are there.
+func (w World) Map(ctx context.Context, counts []uint64, s Settings) (m Map, err error) {
+	m.Biased = w.Biased
+	if m.Estimate, err = w.Estimate(ctx, counts, s); err != nil {
+		return m, err
+	}
+	if err := m.resolve(ctx, w.problem(counts, s.Prior), w.places); err != nil {
+		return m, err
+	}
+	m.Parts = partsOf(m.Estimate, m.Of, m.Squares)
+	m.Headline = m.headline(w.name)
+	return m, nil
+}
+
+// partsOf lists n squares, the largest share first.
+func partsOf(e Estimate, of []int, n int) []Part {
+	out := make([]Part, n)
+	for i := range out {
+		out[i].Center = -1
+	}
+	for i, b := range of {
+		p := &out[b]
+		if p.Center < 0 || e.Shares[i] > e.Shares[p.Center] {
+			p.Center = i
+		}
+		p.Size++
+		p.Guess += e.Guess[i]
+		p.Share += e.Shares[i]
+		if i < len(e.Raw) {
+			p.Raw += e.Raw[i]
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
+	return out
+}

@@ -1,0 +1,155 @@
+package atlas
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/plane"
+)
+
+// slack is what the log-likelihood may fall by for the sake of a coarser picture: chi2_1(0.9)/2, as at the ends of an
+// interval.
+const slack = 1.3527717270
+
+// maxTested is the number of squares up to which intervals decide what is drawn: they take some seconds there.
+const maxTested = 1500
+
+// resolve finds how fine a picture of the estimate may be. Its squares have the mass of the estimate, spread within each
+// as the guess has it. From the whole to the places, the squares of the next level are taken if the log-likelihood of
+// the picture is more than slack below that of the estimate, and if the counts support them: the three largest have
+// more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
+// (see estimate.Interval). For a cost without a plane, the choice is between the guess and the estimate. A single place
+// is named by its interval, too, whatever the map.
+//
+// Intervals are made for up to maxTested squares, and no finer picture is drawn.
+func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) (err error) {
+	k := len(m.Shares)
+	best := likelihood(p, m.Shares)
+	levels := at.Levels(k)
+	m.Tested = k <= maxTested
+	for level := len(levels) - 1; level >= 0; level-- {
+		of := levels[level]
+		n := slices.Max(of) + 1
+		if m.Of != nil {
+			if n > maxTested || best-likelihood(p, m.Drawn) <= slack {
+				break
+			}
+			above, all, err := beyond(ctx, p, m.Estimate, of, n)
+			if err != nil {
+				return err
+			}
+			if !all {
+				break
+			}
+			if level == 0 {
+				m.Single = above
+			}
+		}
+		m.Squares, m.Level, m.Of, m.Drawn = n, level, of, block(m.Estimate, of, n)
+	}
+	if at.Kind == "grid" && m.Squares > 1 && m.Level > 0 {
+		m.Side = 1 << m.Level
+	}
+	if m.Tested && m.Squares < k {
+		m.Single, _, err = beyond(ctx, p, m.Estimate, levels[0], k)
+	}
+	return err
+}
+
+// likelihood is the logarithm of that of a map.
+func likelihood(p estimate.Problem, theta []float64) float64 {
+	q, err := p.Channel.Law(theta)
+	if err != nil {
+		return math.NaN()
+	}
+	sum := 0.0
+	for j, n := range p.Counts {
+		if n > 0 {
+			sum += float64(n) * math.Log(q[j])
+		}
+	}
+	return sum
+}
+
+// looked is how many squares of a level are looked at.
+const looked = 3
+
+// beyond returns the largest squares that have more than the guess by their intervals, by their largest places; all
+// says that this is so for all that are looked at, those to which the estimate gives more. Maps have squares of the
+// shape of the guess.
+func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int) (above []int, all bool, err error) {
+	p.Prior, p.Geometry = nil, nil // an interval does not look at them
+	if n < len(of) {
+		if p.Channel, err = squared(p.Channel, e, of, n); err != nil {
+			return nil, false, err
+		}
+	}
+	parts := partsOf(e, of, n)
+	var regions [][]float64
+	for _, part := range parts[:min(n, looked)] {
+		if !(part.Share > part.Guess) {
+			break
+		}
+		region := make([]float64, n)
+		region[of[part.Center]] = 1
+		regions = append(regions, region)
+	}
+	shares, err := estimate.Intervals(ctx, p, regions, 0)
+	if ctx.Err() != nil {
+		return nil, false, ctx.Err()
+	}
+	if err != nil && !errors.Is(err, estimate.ErrNotConverged) {
+		return nil, false, err
+	}
+	for m, s := range shares {
+		if s.Lower > parts[m].Guess {
+			above = append(above, parts[m].Center)
+		}
+	}
+	return above, len(above) == len(regions), nil
+}
+
+// squared is the channel of squares: a device in one is in its places as the guess has them.
+func squared(c *estimate.Channel, e Estimate, of []int, n int) (*estimate.Channel, error) {
+	_, kv := c.Dims()
+	even := Estimate{Shares: make([]float64, len(of)), Guess: e.Guess}
+	var fault error
+	out, err := estimate.NewChannel(n, kv, func(b int, dst []float64) {
+		for i := range even.Shares {
+			even.Shares[i] = 0
+			if of[i] == b {
+				even.Shares[i] = 1
+			}
+		}
+		law, err := c.Law(block(even, of, n))
+		if err != nil {
+			fault = err
+			return
+		}
+		copy(dst, law)
+	})
+	return out, cmp.Or(fault, err)
+}
+
+// block spreads the mass of each of n blocks as the guess has it there, or evenly where the guess has none.
+func block(e Estimate, of []int, n int) []float64 {
+	mass, guess, size := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, b := range of {
+		mass[b] += e.Shares[i]
+		guess[b] += e.Guess[i]
+		size[b]++
+	}
+	out := make([]float64, len(of))
+	for i, b := range of {
+		if guess[b] > 0 {
+			out[i] = mass[b] * (e.Guess[i] / guess[b])
+		} else {
+			out[i] = mass[b] / size[b]
+		}
+	}
+	return out
+}

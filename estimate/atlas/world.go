@@ -1,0 +1,197 @@
+package atlas
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/plane"
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// MaxRows bounds k kv, the entries of the rows: 2^27. They are gone through one by one, though rarely kept.
+const MaxRows = 1 << 27
+
+// Errors of this package. They are wrapped with what and where.
+var (
+	// ErrTooLarge: more entries in the rows than MaxRows.
+	ErrTooLarge = errors.New("too many places for a map")
+	// ErrProjection: a policy that does not identify the map.
+	ErrProjection = errors.New("a policy of projection mode does not identify the map: its releases follow the shapes of the private " +
+		"distributions, and not only their mean")
+	// ErrRows: rows that are not those of the outputs.
+	ErrRows = errors.New("atlas: bad rows")
+	// ErrOutputs: releases as they are, of points that may be others than the inputs.
+	ErrOutputs = errors.New("the outputs are not known to be the inputs, so the releases as they are make no map")
+	// ErrEstimator: an estimator that is none.
+	ErrEstimator = errors.New("unknown estimator")
+)
+
+// World is what is public about the releases of a mechanism, as a map needs it. It can make any number of maps, also at
+// once.
+type World struct {
+	Channel  *estimate.Channel
+	Geometry *estimate.Geometry // nil if the cost has no distances between inputs
+	// NoGeometry is why, if Geometry is nil.
+	NoGeometry error
+	// Same says that the outputs are the inputs, so that the releases as they are can stand for a map.
+	Same bool
+	// Between is the cost between inputs; nil if there is none.
+	Between cost.Matrix
+	// Biased says that the policy is of projection mode, and was taken for one of mixture mode.
+	Biased bool
+
+	places plane.Places
+	label  func(i int) string // of an input; nil for its index
+}
+
+// Rows returns the row of an input, as the Row of a wpm.Channel does.
+type Rows func(i int) ldp.Weights
+
+// Of returns the world of a policy of mixture mode. The errors are ErrProjection, ErrTooLarge, those of the policy's
+// cost, and that of ctx.
+func Of(ctx context.Context, p policy.Policy) (World, error) {
+	if p.Mode() != policy.Mixture && p.Outputs() > 0 {
+		return World{}, ErrProjection
+	}
+	return Assume(ctx, p, nil)
+}
+
+// Assume is Of for a policy of either mode, as if it were of mixture mode. Of projection mode the map is biased by what
+// the shapes of the private distributions do, and World.Biased says so. rows finds the rows of a policy that has none;
+// wpm.Load and Mechanism.Channel do. Its errors are wrapped. If it is nil, and the policy has no rows, the error is
+// ErrRows.
+func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (World, error) {
+	if err := Fits(p.Inputs(), p.Outputs()); err != nil {
+		return World{}, err
+	}
+	row := p.Row
+	if !p.HasRows() {
+		if rows == nil {
+			return World{}, fmt.Errorf("%w: the policy has none", ErrRows)
+		}
+		found, err := rows(ctx)
+		if err != nil {
+			return World{}, fmt.Errorf("the policy has no rows, and they cannot be found: %w", err)
+		}
+		row = func(i int) (ldp.Weights, error) { return found(i), nil }
+	}
+	channel, err := newChannel(ctx, p.Inputs(), p.Outputs(), row)
+	if err != nil {
+		return World{}, err
+	}
+	w := World{Channel: channel, Biased: p.Mode() != policy.Mixture, label: p.InputLabel}
+	if len(p.Cost()) == 0 {
+		w.NoGeometry = fmt.Errorf("%w: the policy has no cost", estimate.ErrNoGeometry)
+		return w, nil
+	}
+	spec, err := cost.ParseSpec(p.Cost())
+	if err != nil {
+		return World{}, err
+	}
+	return w.at(spec)
+}
+
+// OfRows returns the world of a mechanism in mixture mode: its cost and its rows. The errors are those of cost.Validate
+// and cost.SpecOf, ErrTooLarge, ErrRows, and that of ctx.
+func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
+	if err := cost.Validate(c); err != nil {
+		return World{}, err
+	}
+	k, kv := c.Dims()
+	channel, err := NewChannel(ctx, k, kv, rows)
+	if err != nil {
+		return World{}, err
+	}
+	spec, err := cost.SpecOf(c)
+	if err != nil {
+		return World{}, err
+	}
+	return World{Channel: channel}.at(spec)
+}
+
+// NewChannel returns the channel of rows in integers, for a World that is made by hand. The errors are ErrTooLarge,
+// ErrRows for rows that are not of kv outputs, and that of ctx.
+func NewChannel(ctx context.Context, k, kv int, rows Rows) (*estimate.Channel, error) {
+	if err := Fits(k, kv); err != nil {
+		return nil, err
+	}
+	return newChannel(ctx, k, kv, func(i int) (ldp.Weights, error) { return rows(i), nil })
+}
+
+// Fits checks that k rows of kv outputs are not too large for a map. The errors are ErrTooLarge and ErrRows.
+func Fits(k, kv int) error {
+	if k < 1 || kv < 1 {
+		return fmt.Errorf("%w: %d x %d", ErrRows, k, kv)
+	}
+	if k > MaxRows/kv {
+		return fmt.Errorf("%w: %d x %d rows, at most %d entries", ErrTooLarge, k, kv, MaxRows)
+	}
+	return nil
+}
+
+func newChannel(ctx context.Context, k, kv int, row func(int) (ldp.Weights, error)) (*estimate.Channel, error) {
+	fault := error(nil)
+	c, err := estimate.NewChannel(k, kv, func(i int, dst []float64) {
+		if fault != nil {
+			return
+		}
+		weights, err := row(i)
+		if err == nil && weights.Len() != kv {
+			err = fmt.Errorf("%w: row %d has %d entries, for %d outputs", ErrRows, i, weights.Len(), kv)
+		}
+		if fault = cmp.Or(err, ctx.Err()); fault != nil {
+			return
+		}
+		for j := range dst {
+			dst[j] = float64(weights.At(j))
+		}
+	})
+	if err = cmp.Or(fault, err); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// at returns w with what depends on the cost.
+func (w World) at(spec cost.Spec) (World, error) {
+	w.places = plane.Of(spec)
+	c, err := spec.Build()
+	if err != nil {
+		return World{}, err
+	}
+	power := 1.0
+	if p, ok := cost.Exponent(c); ok {
+		power = p
+	}
+	w.Geometry, err = estimate.NewGeometry(c, power)
+	if errors.Is(err, estimate.ErrNoGeometry) {
+		w.NoGeometry = err
+		return w, nil
+	}
+	if err != nil {
+		return World{}, err
+	}
+	w.Same = spec.V == nil
+	if !w.Same {
+		spec.V = nil
+		if c, err = spec.Build(); err != nil {
+			return World{}, err
+		}
+	}
+	w.Between = c
+	return w, nil
+}
+
+// name returns the label of an input.
+func (w World) name(i int) string {
+	if w.label == nil {
+		return strconv.Itoa(i)
+	}
+	return w.label(i)
+}
