@@ -155,7 +155,7 @@ func TestSolversPage(t *testing.T) {
 		t.Fatalf("%d snippets", len(code))
 	}
 	path := map[string]string{"costio": "cost/costio", "verify": "projection/verify", "codebook": "sphere/codebook",
-		"network": "mincostflow/network", "kl": "sinkhorn/kl", "grid": "sinkhorn/grid", "plan": "estimate/plan"}
+		"network": "mincostflow/network", "kl": "sinkhorn/kl", "grid": "sinkhorn/grid", "plan": "estimate/plan", "atlas": "estimate/atlas"}
 	for name := range picture {
 		if path[name] == "" && !strings.Contains(name, "/") && name != "" {
 			path[name] = name
@@ -171,7 +171,7 @@ func TestSolversPage(t *testing.T) {
 	}
 	var program strings.Builder
 	program.WriteString("package main\n\nimport (\n\t\"context\"\n")
-	for _, std := range []string{"bytes", "errors", "fmt", "math", "slices", "strings"} {
+	for _, std := range []string{"bytes", "errors", "fmt", "math", "os", "slices", "strings"} {
 		if used[std] {
 			fmt.Fprintf(&program, "\t%q\n", std)
 		}
