@@ -7,9 +7,9 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// The errors of these tables are those that a first set of vectors did not find, with their kin, and then one or more for
-// each MUST of docs/spec that a line can show. rule says where the MUST is. Each must be found at the level quick, but for
-// those with a reason in same: no line tells them from a right client, and all groups must pass.
+// The errors of these tables are those that a first set of vectors did not find, with their kin, and then one or more
+// for each MUST of docs/spec that a line can show. rule says where the MUST is. Each must be found at the level quick,
+// but for those with a reason in same: no line tells them from a right client, and all groups must pass.
 
 const (
 	inVerify  = "vectors/verify"
@@ -19,6 +19,7 @@ const (
 	inProject = "vectors/release, draw-projection"
 	inLedger  = "vectors/ledger"
 	inRound   = "vectors/round, round-in-box"
+	inCounts  = "vectors/aggregate"
 )
 
 const (
@@ -198,6 +199,44 @@ var pythonMusts = []brokenMust{
 	py("row", "an answer far from 1", "<= 2.0**-20", "<= 2.0**-19", inProject),
 	py("row", "an answer near 1", "<= 2.0**-20", "< 2.0**-20", inProject),
 	py("report", "the index from the other end", `j.to_bytes(4, "little")`, `j.to_bytes(4, "big")`, inDraw),
+
+	// counts.md.
+	py("reports", "no limit of a line", "if len(row) > 4096 or not m", "if not m", inCounts),
+	py("reports", "lines of 4095 bytes", "if len(row) > 4096 or not m", "if len(row) > 4095 or not m", inCounts),
+	py("reports", "a limit without white space", "if len(row) > 4096 or not m", "if len(row.strip()) > 4096 or not m", inCounts),
+	py("reports", "long lines of white space", `or len(row) > 4096]`, "]", inCounts),
+	py("reports", "other white space", `rows = [row for row in rows if row.strip(`, `rows = [row for row in rows if row.strip() and row.strip(`,
+		inCounts),
+	py("reports", "an index of 2^20", "index >= 2**20 or", "index > 2**20 or", inCounts),
+	py("reports", "a report of zeros", "or not int(m[1] + m[2], 16)", "", inCounts),
+	py("reports", "capital letters", "77706d31([0-9a-f]{64})", "77706d31([0-9a-fA-F]{64})", inCounts),
+	py("reports", "an output that is never released", `elif p["hi"][index] == 0: refused[3] += 1`, "elif False: pass", inCounts),
+	py("reports", "simulated reports in any epoch", `need(epoch.startswith("simulation"), "simulated`, `need(True, "simulated`, inCounts),
+	py("reports", "simulated reports without an epoch", `epoch = epoch or "simulation"`, `epoch = epoch or "simulation-1"`, inCounts),
+	py("reports", "the mark is a report", "        del rows[0]\n", "", inCounts),
+	py("reports", "a mark behind white space", `elif text.startswith(b"wpm-sim`, `elif text.lstrip().startswith(b"wpm-sim`, inCounts),
+	py("reports", "a byte order mark before a mark", `removeprefix(b"\xef\xbb\xbf"), data.split`, `removeprefix(b""), data.split`, inCounts),
+	py("counts", "a number above 2^53", `<= 2**53, "a number`, `<= 2**54, "a number`, inCounts),
+	py("counts", "2^53", `<= 2**53, "a number`, `< 2**53, "a number`, inCounts),
+	py("counts", "bytes of shards above 2^53", "[lines, sum(sizes)]", "[lines]", inCounts),
+	py("counts", "names of 257 bytes", "len(name) <= 256 for", "len(name) <= 257 for", inCounts),
+	py("counts", "names by characters", "len(name) <= 256 for", "len(name.decode()) <= 256 for", inCounts),
+	py("counts", "another number of outputs", "int(m[10]) == len(reports) <= 2**20", "True", inCounts),
+	py("counts", "shards in any order", "all(a < b for a, b in", "all(a != b for a, b in", inCounts),
+	py("counts", "a shard twice in a text", "all(a < b for a, b in", "all(a <= b for a, b in", inCounts),
+	py("counts", "shards in the order of UTF-16", `names = [name.encode() for`, `names = [name.encode("utf-16-be") for`, inCounts),
+	py("counts", "another sum of lines", "lines == sum(reports) + sum(refused) == sum(read)", "sum(reports) + sum(refused) == sum(read)",
+		inCounts),
+	py("counts", "another sum of the shards' lines", "sum(refused) == sum(read)", "sum(refused)", inCounts),
+	py("counts", "another hash", "[:-72]).hexdigest() == m[12]", "[:-72]).hexdigest()", inCounts),
+	py("sums", "another policy", `for x in ("policy", "epoch")) and`, `for x in ["epoch"]) and`, inCounts),
+	py("sums", "another epoch", `for x in ("policy", "epoch")) and`, `for x in ["policy"]) and`, inCounts),
+	py("sums", "an absent epoch is any", `c[x] == d[x] for`, `c[x] == d[x] or not c[x] for`, inCounts),
+	py("sums", "another number of outputs", `len(c["reports"]) == len(d["reports"])`, "True", inCounts),
+	py("sums", "a copy of more than 100 lines", `{x[0] for x in d["shards"] if x[2] > 100}`, "set()", inCounts),
+	py("sums", "a copy of 100 lines", "if x[2] > 100}", "if x[2] >= 100}", inCounts),
+	py("sums", "a sum above 2^53", "return parse_counts(write_counts(c | total | {\"shards\": shards}))",
+		"return c | total | {\"shards\": shards}", inCounts),
 
 	// ledger.md.
 	py("ledger text", "a chain that breaks", "need(seal == self.chain.hex(),", "need(True,", inLedger),

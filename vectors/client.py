@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A client of wpm in pure Python, written from docs/spec: policies, draws, rounding, projection, phi, KPM.
+"""A client of wpm in pure Python, from docs/spec: policies, draws, ledgers, counts, rounding, projection, phi, KPM.
 It answers the lines of docs/spec/conform.md on standard input, so that wpm-conform can test it:
     wpm-conform -- python3 vectors/client.py
 Integers and fractions are exact. It takes its random bytes from the lines, so it is no program for private data."""
@@ -430,7 +430,73 @@ def answer_plan(c, mu, lo, hi):
             "upper": -below(-value - moved * most), "potentials": {"f": [below(v) for v in f], "g": g},
             "plan": [[i, j, float(m)] for (i, j), m in plan.items()]}
 
+# Partial counts.
+COUNT, HASH = "(?:0|[1-9][0-9]*)", "[0-9a-f]{64}"
+REASONS = "malformed other-policy no-such-output never-released".split()
+COUNTS = (f"wpm-counts-1\npolicy ({HASH})\nepoch(?: ({EPOCH}))?\nlines ({COUNT})\n"
+          + "".join(f"refused {name} ({COUNT})\n" for name in REASONS)
+          + f"shards ({COUNT})\n((?:{HASH} {COUNT} {COUNT} [^\0-\x1f\x7f-\x9f]+\n)*)"
+          + f"reports ({COUNT})\n((?:{COUNT}\n)+)sha256 ({HASH})\n")
+def write_counts(c):
+    s = f"wpm-counts-1\npolicy {c['policy']}\nepoch{' ' * bool(c['epoch'])}{c['epoch']}\n"
+    s += f"lines {sum(c['reports']) + sum(c['refused'])}\n"
+    for name, n in zip(REASONS, c["refused"]): s += f"refused {name} {n}\n"
+    s += f"shards {len(c['shards'])}\n" + "".join("{} {} {} {}\n".format(*shard) for shard in c["shards"])
+    s += f"reports {len(c['reports'])}\n" + "".join(f"{n}\n" for n in c["reports"])
+    return s + f"sha256 {hashlib.sha256(s.encode()).hexdigest()}\n"
+def parse_counts(s):
+    need(len(s.encode()) <= 64 << 20, "counts of more than 64 MiB")
+    m = re.fullmatch(COUNTS, s, re.ASCII)
+    need(m, "the form of counts")
+    shards = [line.split(" ", 3) for line in m[9].split("\n")[:-1]]
+    shards = [(sha, int(size), int(lines), name) for sha, size, lines, name in shards]
+    lines, refused, reports = int(m[3]), [int(m[n]) for n in range(4, 8)], list(map(int, m[11].split()))
+    sizes, read = [size for _, size, _, _ in shards], [n for _, _, n, _ in shards]
+    need(max([lines, sum(sizes)] + sizes + read + refused + reports) <= 2**53, "a number above 2^53")
+    need(int(m[8]) == len(shards) <= 2**16 and int(m[10]) == len(reports) <= 2**20, "numbers of shards or outputs")
+    names = [name.encode() for _, _, _, name in shards]
+    need(all(len(name) <= 256 for name in names), "a long name")
+    need(all(a < b for a, b in zip(names, names[1:])), "the order of shards, or one twice")
+    need(lines == sum(reports) + sum(refused) == sum(read), "the sum of lines")
+    need(hashlib.sha256(s.encode()[:-72]).hexdigest() == m[12], "the hash of counts")
+    return {"policy": m[1], "epoch": m[2] or "", "refused": refused, "shards": shards, "reports": reports}
+def add_counts(c, d):
+    need(all(c[x] == d[x] for x in ("policy", "epoch")) and len(c["reports"]) == len(d["reports"]), "other counts")
+    need(not {x[3] for x in c["shards"]} & {x[3] for x in d["shards"]}, "a shard twice")
+    need(not {x[0] for x in c["shards"] if x[2] > 100} & {x[0] for x in d["shards"] if x[2] > 100}, "a copy of a shard")
+    total = {x: [a + b for a, b in zip(c[x], d[x])] for x in ("refused", "reports")}
+    shards = sorted(c["shards"] + d["shards"], key=lambda x: x[3].encode())
+    return parse_counts(write_counts(c | total | {"shards": shards}))
+def count_reports(p, name, epoch, data):
+    refused, reports = [0] * 4, [0] * p["outputs"]
+    text, rows = data.removeprefix(b"\xef\xbb\xbf"), data.split(b"\n")
+    need(not data.startswith(b"wpm-counts-"), "counts, and no reports")
+    if data[:4] == b"wpm1": rows = [data[n:n + 40].hex().encode() for n in range(0, len(data), 40)]
+    elif text.startswith(b"wpm-simulation-1"):
+        epoch = epoch or "simulation"
+        need(epoch.startswith("simulation"), "simulated reports")
+        del rows[0]
+    rows = [row for row in rows if row.strip(b" \t\r") or len(row) > 4096]
+    for row in rows:
+        m = re.fullmatch(b"[ \t\r]*77706d31([0-9a-f]{64})([0-9a-f]{8})[ \t\r]*", row)
+        index = m and int.from_bytes(bytes.fromhex(m[2].decode()), "little")
+        if len(row) > 4096 or not m or index >= 2**20 or not int(m[1] + m[2], 16): refused[0] += 1
+        elif m[1].decode() != p["sha256"]: refused[1] += 1
+        elif index >= p["outputs"]: refused[2] += 1
+        elif p["hi"][index] == 0: refused[3] += 1
+        else: reports[index] += 1
+    shard = hashlib.sha256(data).hexdigest(), len(data), len(rows), name
+    return {"policy": p["sha256"], "epoch": epoch, "refused": refused, "shards": [shard], "reports": reports}
+
 # What the lines ask.
+def ask_aggregate(op, counts=None, name=None, epoch="", file="", policy=None, policy_hex=None):
+    if op == "count":
+        c = count_reports(read_policy(policy, policy_hex), name, epoch, file.encode())
+        return {"counts": write_counts(parse_counts(write_counts(c)))}
+    need(op == "decode" and len(counts) == 1 or op == "merge" and len(counts) > 1, "an operation")
+    c, *more = map(parse_counts, counts)
+    for d in more: c = add_counts(c, d)
+    return {"counts": write_counts(c)}
 def ask_verify(eps, bits, lo, hi, rows):
     lo, hi = units(lo), units(hi)
     check_box(epsilon(eps), bits, lo, hi)

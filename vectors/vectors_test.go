@@ -620,7 +620,7 @@ func TestAggregate(t *testing.T) {
 	reasons := map[string][]error{
 		"format": {aggregate.ErrFormat}, "limit": {aggregate.ErrLimit}, "duplicate": {aggregate.ErrDuplicate},
 		"policy": {aggregate.ErrPolicy},
-		"epoch":  {aggregate.ErrEpoch}, "shape": {aggregate.ErrShape},
+		"epoch":  {aggregate.ErrEpoch, reports.ErrSimulated}, "shape": {aggregate.ErrShape},
 	}
 	each(t, "aggregate", reasons, func(t *testing.T, in in, out out) error {
 		var sum aggregate.Counts

@@ -184,7 +184,8 @@ func Aggregate(s *cases.Set) {
 			}
 		}
 	}
-	s.Until(260, 105, func(n int) {
+	limits(s, policies[0])
+	s.Until(290, 120, func(n int) {
 		f := values.Pick(r, policies...)
 		kv := len(f.Box.Lo)
 		switch n % 4 {
@@ -238,19 +239,103 @@ func Aggregate(s *cases.Set) {
 		case 3: // one text, as it is and spoiled
 			c := randomCounts(r, f.ID(), values.Pick(r, epochs...), kv, "a", "b c")
 			s.Valid(aggregateIn{Op: "decode", Counts: []string{c.text()}}, aggregateOut{c.text()})
-			reason, text, flags := spoiledCounts(r, c)
+			reason, text, flags := spoiledCounts(r, n/4, c)
 			s.Invalid(reason, aggregateIn{Op: "decode", Counts: []string{text}}, flags...)
 		}
 	})
 }
 
-// spoiledCounts returns a text that breaks one rule of docs/spec/counts.md.
-func spoiledCounts(r *values.RNG, c countsFile) (reason, text string, flags []string) {
+// limits adds simulated reports, binary ones, and counts at the limits of docs/spec/counts.md.
+func limits(s *cases.Set, f policyfile.File) {
+	good := policyfile.Report(f.ID(), 0)
+	count := func(epoch, said, file string, counted ...string) {
+		in := aggregateIn{Op: "count", Policy: f.Text(), Name: "a", Epoch: epoch, File: file}
+		c := countReports(f, "a", said, strings.Join(counted, "\n"))
+		c.shards[0].sha256, c.shards[0].bytes = hash(file), uint64(len(file))
+		s.Valid(in, aggregateOut{c.text()}, "spelling")
+	}
+	const mark, seed = "wpm-simulation-1", " policy 0 seed 1\n"
+	count("", "simulation", mark+seed+good+"\n", good)
+	count("", "simulation", "\xef\xbb\xbf"+mark+seed+good, good)
+	count("", "simulation", mark)
+	count("simulation-2026", "simulation-2026", mark+seed+good+"\n"+mark+seed, good, mark)
+	count("simulations", "simulations", mark+"23\n"+good, good)
+	count("simulation", "simulation", good, good)
+	count("", "", good+"\n"+mark+seed+good, good, mark, good)
+	count("", "", " "+mark+seed+good, mark, good)
+	count("", "", good[:8]+strings.ToUpper(good[8:])+"\n"+good, "x", good) // one fault: the ID in capital letters
+	count("", "", "wpm1"+strings.Repeat("x", 36)+"wpm1", "x", "x")
+	count("", "", "wpm1\n"+good+"\n", "x", "x", "x") // 86 bytes
+	for _, epoch := range []string{"2026-07", "Simulation", "simulatio", "my-simulation"} {
+		s.Invalid("epoch", aggregateIn{Op: "count", Policy: f.Text(), Name: "a", Epoch: epoch, File: mark + seed + good},
+			"spelling")
+	}
+	const most = 1 << 53
+	of := func(reports uint64, names ...string) countsFile {
+		c := countsFile{policy: f.ID(), reports: []uint64{reports, 0}}
+		for n, name := range names {
+			c.shards = append(c.shards, shard{hash(name), name, 0, 0})
+			if n == 0 {
+				c.shards[0].bytes, c.shards[0].lines = reports, reports
+			}
+		}
+		return c
+	}
+	decode := func(reason string, c countsFile) {
+		in := aggregateIn{Op: "decode", Counts: []string{c.text()}}
+		s.Add(reason, in, aggregateOut{c.text()}, "limit")
+	}
+	decode("", of(most, "a"))
+	decode("format", of(most+1, "a"))
+	decode("", of(5, strings.Repeat("a", 256)))
+	decode("format", of(5, strings.Repeat("a", 257)))
+	decode("", of(5, strings.Repeat("ü", 128)))
+	decode("format", of(5, strings.Repeat("ü", 129)))
+	decode("", of(0))
+	decode("format", of(1)) // a line in no shard
+	decode("", of(0, "\uffff", "\U00010000"))
+	decode("format", of(0, "\U00010000", "\uffff")) // their order in UTF-16
+	bytes := of(1, "a", "b")
+	bytes.shards[0].bytes, bytes.shards[1].bytes = most-1, 1
+	decode("", bytes)
+	bytes.shards = append([]shard(nil), bytes.shards...)
+	bytes.shards[1].bytes = 2
+	decode("limit", bytes)
+	add := func(reason string, a, b countsFile) {
+		in := aggregateIn{Op: "merge", Counts: []string{a.text(), b.text()}}
+		if reason != "" {
+			s.Invalid(reason, in, "limit")
+			return
+		}
+		s.Valid(in, aggregateOut{merge(a, b).text()}, "limit")
+	}
+	add("", of(most-1, "a"), of(1, "b"))
+	add("limit", of(most-1, "a"), of(2, "b"))
+	for _, lines := range []uint64{1, 100, 101} { // a copy, or equal by chance
+		for _, other := range []uint64{lines, 100} {
+			a, b := of(lines, "a"), of(other, "b")
+			b.shards[0].sha256 = a.shards[0].sha256
+			reason := ""
+			if lines > 100 && other > 100 {
+				reason = "duplicate"
+			} else if lines != other {
+				continue // of one hash, and of different lines: not of this world
+			}
+			add(reason, a, b)
+		}
+	}
+	apart := of(1, "b")
+	apart.epoch = "e"
+	add("epoch", of(1, "a"), apart)
+}
+
+// spoiledCounts returns a text that breaks a rule of docs/spec/counts.md, another one at each turn.
+func spoiledCounts(r *values.RNG, turn int, c countsFile) (reason, text string, flags []string) {
 	c.reports = append([]uint64(nil), c.reports...)
 	c.shards = append([]shard(nil), c.shards...)
 	good := c.body()
 	swap := func(old, new string) string { return seal(strings.Replace(good, old, new, 1)) }
-	switch r.Intn(23) {
+	switch turn % 23 {
 	case 0:
 		return "format", c.text() + "\n", []string{"spelling"}
 	case 1:
