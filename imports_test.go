@@ -173,7 +173,7 @@ var picture = map[string][]string{
 
 	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores; estimate knows
 	// which disc a map wants, internal/ranking what a policy states of a cost.
-	"": {"basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/ranking",
+	"": {"baseline", "basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/ranking",
 		"internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
 
 	// From a policy and counts to a map: the rows of a policy, as package estimate reads them. Rows of a policy that has
