@@ -214,16 +214,33 @@ var picture = map[string][]string{
 		"internal/parallel", "internal/plane", "internal/sheet", "ldp", "mincostflow", "policy",
 	},
 
-	// The command: mechanism, releases and maps; made-up people and what needs no policy in packages of their own, over what
-	// all share.
+	// The command: its main package lists commands; who uses which is a package each, over policies of either kind.
 	"cmd/wpm": {
-		"", "aggregate", "aggregate/reports", "audit", "baseline", "basemeasure", "certificate", "cost", "cost/costio",
-		"device", "estimate", "estimate/plan",
-		"cmd/wpm/internal/geometry", "internal/manual", "cmd/wpm/internal/planning", "internal/shell",
-		"cmd/wpm/internal/simulated", "cmd/wpm/internal/tools",
-		"estimate/atlas", "internal/child", "internal/plane", "internal/sheet", "internal/num", "internal/places", "knapsack", "ldp",
-		"policy", "sphere", "sphere/codebook",
+		"cmd/wpm/internal/auditor", "cmd/wpm/internal/ondevice", "cmd/wpm/internal/planning",
+		"cmd/wpm/internal/published", "cmd/wpm/internal/publisher", "cmd/wpm/internal/server",
+		"cmd/wpm/internal/simulated", "cmd/wpm/internal/tools", "device", "internal/manual", "internal/shell",
 		"github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/published": {
+		"", "aggregate", "audit", "certificate", "device", "internal/child", "internal/places", "policy",
+		"sphere/codebook", "github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/publisher": {
+		"", "cmd/wpm/internal/geometry", "cmd/wpm/internal/planning", "cmd/wpm/internal/published", "device",
+		"estimate/plan", "internal/places", "internal/shell", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
+		"github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/ondevice": {
+		"", "cmd/wpm/internal/published", "device", "internal/manual", "internal/shell", "github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/server": {
+		"", "aggregate", "aggregate/reports", "certificate", "cmd/wpm/internal/published", "cost", "cost/costio", "device",
+		"estimate", "estimate/atlas", "internal/num", "internal/places", "internal/plane", "internal/sheet",
+		"internal/shell", "policy", "sphere/codebook", "github.com/urfave/cli/v3",
+	},
+	"cmd/wpm/internal/auditor": {
+		"", "audit", "certificate", "cmd/wpm/internal/published", "cost", "cost/costio", "device", "internal/shell",
+		"policy", "sphere/codebook", "github.com/urfave/cli/v3",
 	},
 	// The flags of plan and of design; plan itself, and the map of many devices on the card of design.
 	"cmd/wpm/internal/geometry": {
@@ -235,15 +252,14 @@ var picture = map[string][]string{
 	},
 	// What the commands here and in lab share. The command man writes its pages by device, whose version they name.
 	"internal/manual": {"internal/shell", "device", "github.com/urfave/cli/v3"},
-	"internal/shell": {"device", "internal/places", "github.com/schollz/progressbar/v3",
+	"internal/shell": {"cost/costio", "device", "internal/places", "github.com/schollz/progressbar/v3",
 		"github.com/urfave/cli/v3", "golang.org/x/term"},
 	"cmd/wpm/internal/simulated": {
 		"device", "internal/atomicfile", "internal/demo", "internal/places", "internal/playground", "internal/shell",
 		"internal/simulation", "policy", "github.com/urfave/cli/v3",
 	},
 	"cmd/wpm/internal/tools": {
-		"audit", "certificate", "internal/shell", "cost", "cost/costio", "device", "internal/machine",
-		"mincostflow/network",
+		"certificate", "cost/costio", "device", "internal/machine", "internal/shell", "mincostflow/network",
 		"github.com/urfave/cli/v3",
 	},
 	"cmd/wpm-device": {"device"},

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/server"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
@@ -47,7 +49,7 @@ func TestAggregateAndEvaluate(t *testing.T) {
 			!strings.HasPrefix(string(b), "label,count,estimate,lower,upper\n0,0,0,0,") {
 			t.Errorf("%s: table %q, %v", form, b, err)
 		}
-		var got tally
+		var got server.Tally
 		if err := json.Unmarshal([]byte(must(t, reports, "aggregate", "-json", "-invert", policy)), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -145,8 +147,8 @@ func mixed(t *testing.T, dir string) (policy, reports string, good int) {
 func TestBiasUnchecked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "p")
-	defer func(n int) { maxUtility = n }(maxUtility)
-	maxUtility = 80
+	defer func(n int) { published.MaxUtility = n }(published.MaxUtility)
+	published.MaxUtility = 80
 	must(t, "", "design", "-grid", "1x9", "-eps", "2", "-o", path)
 	report := must(t, "5,1\n", "release", freshLedger, path)
 	for _, args := range [][]string{{"aggregate", "-estimator", "raw", path},
@@ -155,18 +157,6 @@ func TestBiasUnchecked(t *testing.T) {
 		if strings.Contains(out, "certifies nothing") || !strings.Contains(out, "wpm verify -utility does") {
 			t.Errorf("%s:\n%s", args, out)
 		}
-	}
-}
-
-// TestCheckTransport: what takes days is refused.
-func TestCheckTransport(t *testing.T) {
-	many := slices.Repeat([]float64{1}, 1<<18)
-	if err := checkTransport(many, append(many, 0)); err != nil {
-		t.Error(err)
-	}
-	if err := checkTransport(append(many, 1e-300), many); err == nil ||
-		!strings.Contains(err.Error(), "262145 places, and the reports 262144") {
-		t.Error(err)
 	}
 }
 
@@ -196,7 +186,7 @@ func TestAggregateRefused(t *testing.T) {
 		}
 	}
 	status, out, _ := try(t, reports, "aggregate", "-json", policy)
-	var got tally
+	var got server.Tally
 	if err := json.Unmarshal([]byte(out), &got); err != nil || status != device.Some {
 		t.Fatal(status, err)
 	}
@@ -273,7 +263,7 @@ func TestAggregateCounts(t *testing.T) {
 		t.Errorf("-strict: status %d, output %q, error %q", status, out, errs)
 	}
 	// The CSV holds neither the lines that were refused nor the policy.
-	var want, got tally
+	var want, got server.Tally
 	if err := errors.Join(json.Unmarshal([]byte(spread), &want),
 		json.Unmarshal([]byte(must(t, "", "aggregate", "-json", "-counts", table, policy)), &got)); err != nil {
 		t.Fatal(err)
@@ -313,7 +303,7 @@ func TestAggregateMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	status := run(context.Background(), []string{"wpm", "aggregate", "-json", policy}, in, &out, &errs)
 	runtime.ReadMemStats(&after)
-	var got tally
+	var got server.Tally
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil || status != device.Yes || got.Reports != uint64(n) {
 		t.Fatalf("status %d, %s, %v: %d reports", status, errs.String(), err, got.Reports)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/server"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -103,7 +104,7 @@ func TestAggregateMap(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	got := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, path))
+	got := asJSON[server.Tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, path))
 	sum := 0.0
 	for _, v := range got.Map {
 		sum += v
@@ -133,7 +134,7 @@ func TestAggregateMap(t *testing.T) {
 		strings.Contains(text, "Largest place") {
 		t.Errorf("of few reports\n%s", text)
 	}
-	wider := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, "-level", "0.99",
+	wider := asJSON[server.Tally](t, must(t, "", "aggregate", "-json", "-counts", many, "-regions", regions, "-level", "0.99",
 		path))
 	if !(wider.Regions[1].Lower < got.Regions[1].Lower && got.Regions[1].Upper < wider.Regions[1].Upper) {
 		t.Errorf("level 0.99 %+v, 0.9 %+v", wider.Regions[1], got.Regions[1])
@@ -148,7 +149,7 @@ func TestAggregateEstimators(t *testing.T) {
 	must(t, "", "design", "-ring", "6", "-eps", "2", "-o", path)
 	prior := write(t, dir, "prior", "label,weight\n0,1\n1,3\n2,4\n")
 	for _, name := range []string{"map", "em", "mle", "raw"} {
-		got := asJSON[tally](t, must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", name, "-prior", prior,
+		got := asJSON[server.Tally](t, must(t, "", "aggregate", "-json", "-counts", counts, "-estimator", name, "-prior", prior,
 			path))
 		sum := 0.0
 		for _, v := range got.Map {
@@ -167,7 +168,7 @@ func TestAggregateEstimators(t *testing.T) {
 		"-outputs", write(t, dir, "out.csv", "u,1,1\nv,8,8\n"), "-eps", "2", "-o", path)
 	regions := write(t, dir, "r", "r,a\n")
 	for _, name := range []string{"map", "raw"} {
-		got := asJSON[tally](t, must(t, "index,count\n0,9\n1,1\n", "aggregate", "-json", "-counts", "-", "-regions", regions,
+		got := asJSON[server.Tally](t, must(t, "index,count\n0,9\n1,1\n", "aggregate", "-json", "-counts", "-", "-regions", regions,
 			"-estimator", name, path))
 		if (got.Map == nil) != (name == "raw") || (got.Reason != "") != (name == "raw") || len(got.Raw) != 2 ||
 			len(got.Guess) != 3 || len(got.Regions) != 1 || got.Level != 0.9 {
@@ -178,7 +179,7 @@ func TestAggregateEstimators(t *testing.T) {
 	matrix := write(t, dir, "cost.csv", "0,1,2\n3,0,1\n1,1,0\n")
 	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", path)
 	in := "index,count\n0,9\n1,1\n"
-	if got := asJSON[tally](t, must(t, in, "aggregate", "-json", "-counts", "-", path)); got.Estimator != "em" ||
+	if got := asJSON[server.Tally](t, must(t, in, "aggregate", "-json", "-counts", "-", path)); got.Estimator != "em" ||
 		len(got.Map) != 3 {
 		t.Errorf("without distances: %+v", got)
 	}
@@ -317,7 +318,7 @@ func TestAggregateProjection(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	text = must(t, "", "aggregate", "-json", "-counts", counts, "-assume-mixture", path)
-	if got := asJSON[tally](t, text); !got.Biased || len(got.Map) != 6 || got.Reason != "" {
+	if got := asJSON[server.Tally](t, text); !got.Biased || len(got.Map) != 6 || got.Reason != "" {
 		t.Errorf("%s", text)
 	}
 	if text := must(t, "", "aggregate", "-counts", counts, "-assume-mixture", path); !strings.Contains(text,
@@ -390,12 +391,12 @@ func TestEvaluateScores(t *testing.T) {
 		text += fmt.Sprintf("%d,%v\n", i, 1e3*v)
 	}
 	truth := write(t, dir, "truth", text)
-	got := asJSON[evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, "-map", page, path, truth))
+	got := asJSON[server.Evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, "-map", page, path, truth))
 	guess, raw, m := got.Scores.Guess, got.Scores.Raw, got.Scores.Map
 	if guess == nil || raw == nil || m == nil || !(m.Distance < raw.Distance && raw.Distance < guess.Distance) {
 		t.Fatalf("%+v", got)
 	}
-	for _, s := range []*score{guess, raw, m} {
+	for _, s := range []*server.Score{guess, raw, m} {
 		if !(s.Lower <= s.Objective && s.Objective <= s.Upper) || s.TV == nil ||
 			!(math.Abs(s.Distance*s.Distance-s.Objective) <= 1e-15) {
 			t.Errorf("%+v", *s)
@@ -421,7 +422,7 @@ func TestEvaluateScores(t *testing.T) {
 	}
 	must(t, "", "design", "-grid", "6x6", "-eps", "3", "-mode", "projection", "-o", path, "-card",
 		filepath.Join(dir, "card"), "-menu", "no")
-	got = asJSON[evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, path, truth))
+	got = asJSON[server.Evaluation](t, must(t, "", "evaluate", "-json", "-counts", counts, path, truth))
 	if got.Scores.Map != nil || got.Scores.Raw == nil || !strings.Contains(got.Reason, "projection mode") {
 		t.Errorf("of a projection policy: %+v", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/server"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
@@ -80,7 +81,7 @@ func TestCodebookPath(t *testing.T) {
 			bytes.Count(rows, []byte("\n")) != 3 {
 			t.Errorf("table %s, %v", rows, err)
 		}
-		var tally vectorTally
+		var tally server.VectorTally
 		if err := json.Unmarshal([]byte(must(t, first+second, "aggregate", "-json", policy)), &tally); err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +270,7 @@ func TestCodebookReports(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 			t.Errorf("temporary files left: %v", left)
 		}
-		var whole vectorTally
+		var whole server.VectorTally
 		status, text, _ := try(t, reports, "aggregate", "-json", policy)
 		if err := json.Unmarshal([]byte(text), &whole); err != nil || status != device.Some || whole.Reports != 3 ||
 			whole.Lines != uint64(lines) || whole.Refused["malformed"] != 2 {
@@ -303,7 +304,7 @@ func TestCodebookReports(t *testing.T) {
 			t.Errorf("in two files: status %d, %s\n%s\nin one\n%s", status, errs, spread, text)
 		}
 		status, again, _ := try(t, "", "aggregate", "-json", "-counts", part, policy)
-		var got vectorTally
+		var got server.VectorTally
 		if err := json.Unmarshal([]byte(again), &got); err != nil || status != device.Some ||
 			!slices.Equal(got.Points, whole.Points) || got.Epoch != "e" {
 			t.Errorf("from counts: status %d, %v, %+v", status, err, got)
@@ -337,7 +338,7 @@ func TestCodebookMemory(t *testing.T) {
 	var out, errs bytes.Buffer
 	before := live()
 	status := run(context.Background(), []string{"wpm", "aggregate", "-json", policy}, in, &out, &errs)
-	var got vectorTally
+	var got server.VectorTally
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil || status != device.Yes || got.Reports != n {
 		t.Fatalf("status %d, %s, %v: %d reports", status, errs.String(), err, got.Reports)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
@@ -33,7 +34,7 @@ func TestDesignDisplacement(t *testing.T) {
 			!strings.Contains(out, test.unit+" of where it is") {
 			t.Errorf("%s: card:\n%s", test.metric, out)
 		}
-		var card designCard
+		var card publisher.DesignCard
 		if err := json.Unmarshal([]byte(must(t, "", append(args, "-json")...)), &card); err != nil {
 			t.Fatal(err)
 		}
@@ -55,14 +56,6 @@ func TestDesignLarge(t *testing.T) {
 		out := must(t, "", append(strings.Fields("design -eps 1 -o "+policy), strings.Fields(args)...)...)
 		if got := strings.Contains(out, "not computed at this size: -table "); got != want {
 			t.Errorf("%s: %v:\n%s", args, got, out)
-		}
-	}
-	for inputs, want := range map[int]bool{11585: true, 11586: false} { // no flag is offered that would be refused
-		card, err := designCard{Inputs: inputs, Outputs: inputs, noMenu: true, noTable: true}.render(false)
-		for _, flag := range []string{"-menu yes", "-table EPS"} {
-			if got := strings.Contains(string(card), flag); err != nil || got != want {
-				t.Errorf("%d places: %v, %s", inputs, err, card)
-			}
 		}
 	}
 	for _, flag := range []string{"-table 1", "-menu yes"} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/server"
 	"github.com/wpm-go/wpm/device"
 )
 
@@ -77,7 +78,7 @@ func TestWords(t *testing.T) {
 		!strings.Contains(out, "\nBias  what clients draw from is not the mean of the private distributions: it is up to ") {
 		t.Error(out)
 	}
-	var got evaluation
+	var got server.Evaluation
 	if err := json.Unmarshal([]byte(must(t, report, "evaluate", "-json", policy, truth)), &got); err != nil ||
 		got.Bias == nil || !(got.Bias.Worst > 0) {
 		t.Errorf("%+v, %v", got, err)

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
+
 // examples are the lines that help and manual pages show, by command. In a folder with places.csv, census.csv,
 // counts.csv, truth.csv and flow.min they run in the order of the commands, see TestExamples. Those of
 // release, verify and so on are in package device.
@@ -17,7 +19,7 @@ var examples = map[string][]string{
 		"wpm plan -grid 8x8 -eps 2 -target 2cells",
 	},
 	"wpm design": {
-		"wpm design -grid 20x20 -eps 2 -geometry public -base data-independent -o policy.json",
+		publisher.Example,
 		"wpm design -points places.csv -eps 1.5 -title 'trips to work' -card card.txt -o places.json",
 		"wpm design -grid 20x20 -eps 4 -mode projection -o other.json",
 	},

@@ -15,7 +15,12 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/auditor"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/ondevice"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/server"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/simulated"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/tools"
 	"github.com/wpm-go/wpm/device"
@@ -23,7 +28,7 @@ import (
 	"github.com/wpm-go/wpm/internal/shell"
 )
 
-const program = "wpm"
+const program = published.Program
 
 const exitStatus = "0 yes, 1 a check failed, 2 bad usage or input, 3 a result without the reports that were refused, 130 interrupted"
 
@@ -47,11 +52,11 @@ func command() *cli.Command {
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: " + exitStatus + ".",
 		Commands: []*cli.Command{
-			simulated.Demo(), simulated.Playground(), planning.Command(), designCommand(), verifyCommand(), releaseCommand(),
-			reportCommand(), countCommand(), mergeCommand(), aggregateCommand(), evaluateCommand(), auditCommand(),
-			tools.Check(), tools.Solve(), tools.Flow(), sphereCommand(), simulated.Simulate(),
-			deviceCommand(device.LedgerCommand, "", nil), manual.CompletionCommand(command),
-			manual.ManCommand(command, exitStatus), deviceCommand(device.VersionCommand, "", nil), solverCommand(),
+			simulated.Demo(), simulated.Playground(), planning.Command(), publisher.Design(), ondevice.Verify(), ondevice.Release(),
+			server.Report(), server.Count(), server.Merge(), server.Aggregate(), server.Evaluate(), auditor.Audit(),
+			auditor.Check(), tools.Solve(), tools.Flow(), publisher.Sphere(), simulated.Simulate(),
+			ondevice.Command(device.LedgerCommand, "", nil), manual.CompletionCommand(command),
+			manual.ManCommand(command, exitStatus), ondevice.Command(device.VersionCommand, "", nil), published.SolverCommand(),
 			experimentCommand(),
 		},
 	}

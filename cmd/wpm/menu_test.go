@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
 	"github.com/wpm-go/wpm/device"
 )
 
@@ -18,7 +19,7 @@ func TestDesignObjectives(t *testing.T) {
 	policy := filepath.Join(dir, "p")
 	upper := map[string]float64{}
 	for _, name := range []string{"uniform", "minimax", "mixed", "average"} {
-		var card designCard
+		var card publisher.DesignCard
 		if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective",
 			name, "-o", policy, "-json")), &card); err != nil {
 			t.Fatal(err)
@@ -31,7 +32,7 @@ func TestDesignObjectives(t *testing.T) {
 			t.Fatalf("%s: %+v", name, card)
 		}
 		upper[name] = card.Upper
-		by := map[string]menuRow{}
+		by := map[string]publisher.MenuRow{}
 		for _, r := range card.Menu {
 			by[r.Design] = r
 		}
@@ -50,7 +51,7 @@ func TestDesignObjectives(t *testing.T) {
 	}
 	// All the weight on one input: the average is then that input's cost, and can be made zero only by ruining the others.
 	weights := write(t, dir, "w.csv", "5,3\n")
-	var card designCard
+	var card publisher.DesignCard
 	if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective",
 		"average", "-weights", weights, "-o", policy, "-json")), &card); err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestDesignWithoutProgress(t *testing.T) {
 		"label,lat,lon\nLondon,51.5,-0.12\nParis,48.85,2.35\nBerlin,52.52,13.4\nRome,41.9,12.5\n")
 	policy := filepath.Join(dir, "p")
 	for _, name := range []string{"minimax", "mixed", "average"} {
-		var card designCard
+		var card publisher.DesignCard
 		out := must(t, "", "design", "-points", points, "-eps", "16", "-table", "none", "-objective", name, "-gap", "1e-9",
 			"-o", policy, "-json")
 		if err := json.Unmarshal([]byte(out), &card); err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/numtest"
@@ -147,7 +148,7 @@ func TestPlanErrors(t *testing.T) {
 func TestDesignDevices(t *testing.T) {
 	dir := t.TempDir()
 	out, prior := filepath.Join(dir, "policy"), write(t, dir, "prior.csv", "label,count\n0,9\n7,3\n21,1\n")
-	cardOf := func(args ...string) (card designCard) {
+	cardOf := func(args ...string) (card publisher.DesignCard) {
 		t.Helper()
 		text := must(t, "", append([]string{"design", "-grid", "5x5", "-eps", "2", "-o", out,
 			"-table", "none", "-menu", "no", "-json"}, args...)...)

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/internal/child"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
@@ -31,7 +32,7 @@ import (
 // its child, and under any name it is the child.
 func TestMain(m *testing.M) {
 	name, planted := strings.CutPrefix(filepath.Base(os.Args[0]), "wpm-")
-	solves := len(os.Args) > 1 && os.Args[1] == solverCommandName
+	solves := len(os.Args) > 1 && os.Args[1] == published.SolverName
 	if solves && planted {
 		faults[name]()
 	}
@@ -153,7 +154,7 @@ var faults = map[string]func(){
 	}),
 	"deaf": func() { time.Sleep(time.Hour) }, // reads nothing
 	"grandchild": raw(func([]byte) { // somebody else keeps the pipes
-		cmd := exec.Command(os.Args[0], solverCommandName)
+		cmd := exec.Command(os.Args[0], published.SolverName)
 		cmd.Args[0] = "wpm-sleeper"
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		_ = cmd.Start()
@@ -293,7 +294,7 @@ const patient, brief = "1m0s", "2s"
 // withoutRows takes the rows out of a policy file.
 func withoutRows(t *testing.T, path string) {
 	t.Helper()
-	text, err := bare(decoded(t, path))
+	text, err := published.Bare(decoded(t, path))
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
@@ -327,7 +328,7 @@ func TestProjector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, err := projector(p, solver)
+		by, err := published.Projector(p, solver)
 		if err != nil {
 			t.Fatal(err)
 		}

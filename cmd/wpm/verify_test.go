@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 )
 
@@ -79,8 +80,8 @@ func TestVerifyUtility(t *testing.T) {
 	small, large := filepath.Join(dir, "small"), filepath.Join(dir, "large")
 	must(t, "", "design", "-ring", "5", "-eps", "1", "-o", small)
 	must(t, "", "design", "-ring", "6", "-eps", "1", "-table", "none", "-o", large)
-	defer func(old int) { quickUtility = old }(quickUtility)
-	quickUtility = 35
+	defer func(old int) { published.QuickUtility = old }(published.QuickUtility)
+	published.QuickUtility = 35
 	for _, test := range []struct {
 		args, want string
 	}{

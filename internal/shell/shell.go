@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
 )
@@ -148,6 +149,13 @@ func ReadFile[T any](c *cli.Command, path string, read func(io.Reader, string) (
 		name = "standard input"
 	}
 	return read(f, name)
+}
+
+// Table reads a table of counts with these labels.
+func Table(c *cli.Command, path string, labels []string) (*costio.Counts, error) {
+	return ReadFile(c, path, func(r io.Reader, name string) (*costio.Counts, error) {
+		return places.ReadCounts(r, name, labels)
+	})
 }
 
 // Plural counts things: 1 report, 2 reports.

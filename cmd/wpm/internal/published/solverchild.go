@@ -1,4 +1,4 @@
-package main
+package published
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// solverCommandName is what release starts this program with to solve in a process of its own.
-const solverCommandName = "release-solver"
+// SolverName is what release starts this program with to solve in a process of its own.
+const SolverName = "release-solver"
 
-// solverCommand is the child of release. It is no interface for others: see package child for what it reads.
-func solverCommand() *cli.Command {
+// SolverCommand is the child of release. It is no interface for others: see package child for what it reads.
+func SolverCommand() *cli.Command {
 	return &cli.Command{
-		Name:   solverCommandName,
+		Name:   SolverName,
 		Hidden: true,
 		Usage:  "the solver of release, in a process of its own",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "solver", Value: "exact"}},

@@ -1,4 +1,5 @@
-package main
+// Package publisher has the commands that make policies: design, and sphere for codebooks.
+package publisher
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/geometry"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	forecasts "github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
@@ -22,7 +24,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-func designCommand() *cli.Command {
+// Design is the command design.
+func Design() *cli.Command {
 	return &cli.Command{
 		Name:  "design",
 		Usage: "design a mechanism and write it as a policy file",
@@ -59,6 +62,9 @@ func designCommand() *cli.Command {
 		Action:       design,
 	}
 }
+
+// Example is a design that works anywhere.
+const Example = "wpm design -grid 20x20 -eps 2 -geometry public -base data-independent -o policy.json"
 
 // designPlan is what the flags ask for.
 type designPlan struct {
@@ -106,8 +112,8 @@ func design(ctx context.Context, c *cli.Command) error {
 		device.Output{Path: plan.card, Data: text}); err != nil {
 		return err
 	}
-	env(c).Warn(p)
-	env(c).WarnFormulas(p)
+	published.Env(c).Warn(p)
+	published.Env(c).WarnFormulas(p)
 	return nil
 }
 
@@ -184,7 +190,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	}
 	if missing != nil {
 		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "),
-			examples["wpm design"][0])
+			Example)
 	}
 	out, card = c.String("out"), "-"
 	if c.IsSet("card") {
@@ -215,7 +221,7 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 	if err := policy.Verify(p); err != nil {
 		return p, nil, err
 	}
-	if err := admit(p); err != nil {
+	if err := published.Admit(p); err != nil {
 		return p, nil, err
 	}
 	encoded, err := policy.Encode(p)
@@ -227,7 +233,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 	prospect *planning.Prospect) ([]byte, error) {
 	g, base, id := plan.geometry, d.Base(), p.ID()
 	g.Cost = d.Mechanism().Cost() // of the places as published
-	card := designCard{
+	card := DesignCard{
 		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(),
 		Mode:   string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,

@@ -1,6 +1,6 @@
 //go:build !js && !wasip1 && !ios
 
-package main
+package published
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// projector returns the policy's solver in a process of its own, this program again, so that no failure of a solver
+// Projector returns the policy's solver in a process of its own, this program again, so that no failure of a solver
 // ends the release. The error does not depend on private data.
-func projector(p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
+func Projector(p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
 	if _, err := wpm.Load(p, wpm.Options{Solver: solver}); err != nil {
 		return nil, err
 	}
-	text, err := bare(p)
+	text, err := Bare(p)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func projector(p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
 	if err != nil {
 		return nil, err
 	}
-	argv := []string{path, solverCommandName, "-solver", solver.String()}
+	argv := []string{path, SolverName, "-solver", solver.String()}
 	program := child.Program{Argv: argv, Public: text, K: p.Inputs(), KV: p.Outputs()}
 	return process{program, p.WorkLimit() + startTime}, nil
 }
@@ -51,8 +51,8 @@ func (p process) Start(ctx context.Context) (policy.ProjectFunc, func(), error) 
 	return c.Project, c.Close, nil
 }
 
-// bare returns the part of a policy that its solver needs, as a policy: rows and labels can be most of one.
-func bare(p policy.Policy) ([]byte, error) {
+// Bare returns the part of a policy that its solver needs, as a policy: rows and labels can be most of one.
+func Bare(p policy.Policy) ([]byte, error) {
 	b, err := policy.New(policy.Config{
 		Polytope: p.Polytope(), Mode: policy.Projection, WorkLimit: p.WorkLimit(), Inputs: p.Inputs(), Cost: p.Cost(),
 		Provenance: p.Provenance(),

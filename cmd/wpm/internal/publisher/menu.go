@@ -1,19 +1,16 @@
-package main
+package publisher
 
 import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
-	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
@@ -23,8 +20,8 @@ import (
 // designKPM is the first row of the menu. The others are named by their kind.
 const designKPM = "KPM's base"
 
-// menuRow is one design at one eps.
-type menuRow struct {
+// MenuRow is one design at one eps.
+type MenuRow struct {
 	Epsilon  string  `json:"epsilon"`
 	Design   string  `json:"design"`
 	Worst    float64 `json:"worst"` // over all private distributions; a point mass attains it
@@ -116,7 +113,7 @@ func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, err
 	if labels == nil {
 		labels = places.Labels(strconv.Itoa, k)
 	}
-	counts, err := readTable(c, file, labels)
+	counts, err := shell.Table(c, file, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +129,7 @@ func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, err
 
 // compareDesigns fills the menu: KPM's base measure and those of the objectives, at every level of the table.
 func (plan designPlan) compareDesigns(ctx context.Context, sorted *knapsack.Table,
-	tick func(done, total int, what string)) ([]menuRow, error) {
+	tick func(done, total int, what string)) ([]MenuRow, error) {
 	if plan.menu == nil {
 		return nil, nil
 	}
@@ -140,41 +137,28 @@ func (plan designPlan) compareDesigns(ctx context.Context, sorted *knapsack.Tabl
 	if len(levels) == 0 {
 		levels = []ldp.Epsilon{plan.eps}
 	}
-	_, kv := sorted.Dims()
-	var rows []menuRow
-	for n, eps := range levels {
-		tick(n, len(levels), "designs")
-		m, err := baseline.KPMMeasure(kv, eps.Float64())
-		if err != nil {
-			return nil, err
+	var rows []MenuRow
+	all, err := wpm.CompareDesigns(ctx, sorted, wpm.Levels{Epsilons: levels, Step: tick}, plan.objective.Weights,
+		plan.menu...)
+	for _, d := range all {
+		rows = append(rows, newMenuRow(d.Epsilon, designKPM, d.KPM))
+		for i, o := range d.Outcomes {
+			rows = append(rows, newMenuRow(d.Epsilon, plan.menu[i].Kind.String(), o))
 		}
-		kpm, err := wpm.Evaluate(ctx, sorted, eps, m, plan.objective.Weights)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, newMenuRow(eps, designKPM, kpm))
-		outcomes, err := wpm.Compare(ctx, sorted, eps, plan.menu...)
-		if err != nil {
-			return nil, err
-		}
-		for i, o := range outcomes {
-			rows = append(rows, newMenuRow(eps, plan.menu[i].Kind.String(), o))
-		}
-		tick(n+1, len(levels), "designs")
 	}
-	return rows, nil
+	return rows, err
 }
 
-func newMenuRow(eps ldp.Epsilon, name string, o wpm.Outcome) menuRow {
-	return menuRow{Epsilon: eps.String(), Design: name, Worst: o.Worst, Mean: o.Mean, Nonzeros: o.Nonzeros, Mass: o.Mass,
+func newMenuRow(eps ldp.Epsilon, name string, o wpm.Outcome) MenuRow {
+	return MenuRow{Epsilon: eps.String(), Design: name, Worst: o.Worst, Mean: o.Mean, Nonzeros: o.Nonzeros, Mass: o.Mass,
 		Gap: o.Gap}
 }
 
 // unsorted reports whether the cost is too large for what sorts all of it: -table and -menu.
-func (d designCard) unsorted() bool { return int64(d.Inputs) > wpm.MaxTable/int64(d.Outputs) }
+func (d DesignCard) unsorted() bool { return int64(d.Inputs) > wpm.MaxTable/int64(d.Outputs) }
 
 // printMenu tabulates the designs, and says what to make of them.
-func (d designCard) printMenu(b *bytes.Buffer) {
+func (d DesignCard) printMenu(b *bytes.Buffer) {
 	switch {
 	case d.noMenu && d.unsorted():
 		fmt.Fprintf(b, "\nAt this size no other designs can be compared.\n")
@@ -190,7 +174,7 @@ func (d designCard) printMenu(b *bytes.Buffer) {
 		d.unit.Costs())
 	w := tabwriter.NewWriter(b, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "eps\tdesign\tworst case\tmean\tpoints in use\tmass\t\n")
-	var uniform, minimax menuRow
+	var uniform, minimax MenuRow
 	for _, r := range d.Menu {
 		fmt.Fprintf(w, "%s\t%s\t%.6g\t%.6g\t%d of %d\t%.4g\t\n", r.Epsilon, r.Design, r.Worst, r.Mean, r.Nonzeros, d.Outputs,
 			r.Mass)
@@ -211,7 +195,7 @@ func (d designCard) printMenu(b *bytes.Buffer) {
 const sameWorst = 5e-4
 
 // printMinimax says what minimax is worth against uniform, and warns whoever might choose it for that.
-func (d designCard) printMinimax(b *bytes.Buffer, uniform, minimax menuRow) {
+func (d DesignCard) printMinimax(b *bytes.Buffer, uniform, minimax MenuRow) {
 	if !(uniform.Worst > 0) {
 		return
 	}
@@ -233,11 +217,4 @@ func (d designCard) printMinimax(b *bytes.Buffer, uniform, minimax menuRow) {
 	fmt.Fprintf(b, "Minimax is the wrong choice where the average matters: it lifts every input to the worst one's cost, is ruled\n"+
 		"by far points that nobody may be at, and at small eps releases nothing but a few central points.\n"+
 		"Mixed (-objective mixed) is a sensible middle.\n")
-}
-
-// readTable reads a table of counts with these labels.
-func readTable(c *cli.Command, path string, labels []string) (*costio.Counts, error) {
-	return shell.ReadFile(c, path, func(r io.Reader, name string) (*costio.Counts, error) {
-		return places.ReadCounts(r, name, labels)
-	})
 }

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
@@ -19,7 +20,8 @@ import (
 	"github.com/wpm-go/wpm/internal/shell"
 )
 
-func evaluateCommand() *cli.Command {
+// Evaluate is the command evaluate.
+func Evaluate() *cli.Command {
 	return &cli.Command{
 		Name:      "evaluate",
 		Usage:     "compare reports, and the map that they make, with a known truth",
@@ -39,7 +41,7 @@ func evaluateCommand() *cli.Command {
 
 // judged is what evaluate reads.
 type judged struct {
-	points
+	published.Points
 	file   string // of the truth
 	matrix cost.Matrix
 	truth  []float64
@@ -61,11 +63,11 @@ func readJudged(c *cli.Command) (in judged, err error) {
 	if err != nil {
 		return in, err
 	}
-	p, ok := k.(points)
+	p, ok := k.(published.Points)
 	if !ok {
-		return in, fmt.Errorf("%s: %w", args[0], errVectors)
+		return in, fmt.Errorf("%s: %w", args[0], published.ErrVectors)
 	}
-	in.points, in.file, in.files = p, args[1], files
+	in.Points, in.file, in.files = p, args[1], files
 	if len(p.Cost()) == 0 {
 		return in, fmt.Errorf("%s: the policy has no cost, so there is no distance", args[0])
 	}
@@ -89,7 +91,7 @@ func readJudged(c *cli.Command) (in judged, err error) {
 		return in, err
 	}
 	labels := places.Labels(p.InputLabel, p.Inputs())
-	table, err := readTable(c, args[1], labels)
+	table, err := shell.Table(c, args[1], labels)
 	if err != nil {
 		return in, err
 	}
@@ -106,7 +108,7 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	counts, err := readCounts(ctx, c, in.points, n, in.files)
+	counts, err := readCounts(ctx, c, in.Points, n, in.files)
 	if err != nil {
 		return err
 	}
@@ -115,7 +117,7 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	u := places.UnitOfPolicy(in.Policy)
-	out := evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline,
+	out := Evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline,
 		Reason: m.Reason, Estimator: m.Estimator}
 	if out.Scores.Raw, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
 		return err
@@ -156,8 +158,8 @@ func (in judged) unscored(m charted) string {
 	switch k := in.Inputs(); {
 	case m.Map == nil:
 		return ""
-	case k > maxUtility/k:
-		return fmt.Sprintf("Guess and map are not scored: for %d inputs there are more than %d distances.", k, maxUtility)
+	case k > published.MaxUtility/k:
+		return fmt.Sprintf("Guess and map are not scored: for %d inputs there are more than %d distances.", k, published.MaxUtility)
 	case m.between == nil:
 		return "Guess and map are not scored: the policy's cost has no distances between inputs."
 	}
@@ -185,7 +187,7 @@ func checkTransport(from, to []float64) error {
 }
 
 // score compares shares with the truth.
-func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (*score, error) {
+func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64, u places.Unit) (*Score, error) {
 	if err := checkTransport(in.truth, shares); err != nil {
 		return nil, err
 	}
@@ -196,7 +198,7 @@ func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64
 	if err != nil {
 		return nil, err
 	}
-	s := &score{Objective: e.Objective, Lower: e.Lower, Upper: e.Upper}
+	s := &Score{Objective: e.Objective, Lower: e.Lower, Upper: e.Upper}
 	if u.P > 0 {
 		s.Distance = e.Distance(u.P)
 	}
@@ -206,8 +208,8 @@ func (in judged) score(ctx context.Context, matrix cost.Matrix, shares []float64
 	return s, nil
 }
 
-// score is how far shares are from the truth.
-type score struct {
+// Score is how far shares are from the truth.
+type Score struct {
 	Distance  float64  `json:"w,omitempty"` // W_p, if p is known
 	Objective float64  `json:"w_to_the_p"`
 	Lower     float64  `json:"lower"`
@@ -215,9 +217,9 @@ type score struct {
 	TV        *float64 `json:"total_variation,omitempty"`
 }
 
-// evaluation is what evaluate prints. Raw is always scored; guess and map are not where there is none, or where there
+// Evaluation is what evaluate prints. Raw is always scored; guess and map are not where there is none, or where there
 // are too many inputs.
-type evaluation struct {
+type Evaluation struct {
 	Reports uint64  `json:"reports"`
 	Users   int     `json:"users"` // in the truth; 0 if it is one table
 	P       float64 `json:"p,omitempty"`
@@ -230,13 +232,13 @@ type evaluation struct {
 	Reason    string `json:"reason,omitempty"` // why there is no map
 	unscored  string // why a map has no score
 	Scores    struct {
-		Guess *score `json:"guess"`
-		Raw   *score `json:"raw"`
-		Map   *score `json:"map"`
+		Guess *Score `json:"guess"`
+		Raw   *Score `json:"raw"`
+		Map   *Score `json:"map"`
 	} `json:"scores"`
 }
 
-func (e evaluation) print(w io.Writer, u places.Unit) error {
+func (e Evaluation) print(w io.Writer, u places.Unit) error {
 	fmt.Fprintf(w, "%s against the truth", shell.Plural(e.Reports, "report"))
 	if e.Users > 0 {
 		fmt.Fprintf(w, " of %s", shell.Plural(uint64(e.Users), "user"))
@@ -260,14 +262,14 @@ func (e evaluation) print(w io.Writer, u places.Unit) error {
 }
 
 // table lists the scores.
-func (e evaluation) table(u places.Unit) (head []string, rows [][]string) {
+func (e Evaluation) table(u places.Unit) (head []string, rows [][]string) {
 	head = []string{"", u.Quantity(), "proved between", "total variation"}
 	if u.P > 0 {
 		head[1] = fmt.Sprintf("W_%v", u.P)
 	}
 	for _, line := range []struct {
 		name string
-		s    *score
+		s    *Score
 	}{{"guess", e.Scores.Guess}, {"raw", e.Scores.Raw}, {"map", e.Scores.Map}} {
 		if line.s == nil {
 			continue
@@ -289,7 +291,7 @@ func (e evaluation) table(u places.Unit) (head []string, rows [][]string) {
 }
 
 // sheet is the map as a file, with the truth beside it.
-func (in judged) sheet(m charted, e evaluation, u places.Unit) sheet.Sheet {
+func (in judged) sheet(m charted, e Evaluation, u places.Unit) sheet.Sheet {
 	s := m.sheet(fmt.Sprintf("The map of %s against the truth", shell.Plural(e.Reports, "report")))
 	sum := 0.0
 	for _, v := range in.truth {

@@ -1,4 +1,4 @@
-package main
+package publisher
 
 import (
 	"bytes"
@@ -11,18 +11,15 @@ import (
 	"text/tabwriter"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/baseline"
-	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// designCard is what a person should know about a policy: the numbers really used.
-type designCard struct {
+// DesignCard is what a person should know about a policy: the numbers really used.
+type DesignCard struct {
 	Title      string  `json:"title,omitempty"`
 	Geometry   string  `json:"geometry"`
 	Epsilon    string  `json:"epsilon"`
@@ -49,8 +46,8 @@ type designCard struct {
 	// with the objective map: worst W_p^p of the uniform base measure, the least of all scales
 	Even   float64    `json:"uniform_worst,omitempty"`
 	Disc   float64    `json:"disc"` // share of the outputs that a release favours
-	Table  []tableRow `json:"table,omitempty"`
-	Menu   []menuRow  `json:"menu,omitempty"`
+	Table  []TableRow `json:"table,omitempty"`
+	Menu   []MenuRow  `json:"menu,omitempty"`
 	unit   places.Unit
 	metric string // the unit of Displacement
 	kind   wpm.Kind
@@ -60,9 +57,9 @@ type designCard struct {
 	Displacement *float64 `json:"displacement,omitempty"`
 }
 
-// tableRow is the worst case W_p^p over all private distributions at one eps. NaN-free: a mechanism that
+// TableRow is the worst case W_p^p over all private distributions at one eps. NaN-free: a mechanism that
 // does not apply (inputs and outputs differ) is nil.
-type tableRow struct {
+type TableRow struct {
 	Epsilon     string   `json:"epsilon"`
 	Lower       float64  `json:"lower"`
 	WPM         float64  `json:"wpm"`
@@ -78,61 +75,18 @@ func scaled(e ldp.Epsilon, num, den int64) (ldp.Epsilon, error) {
 	return ldp.ParseEpsilon(r.RatString())
 }
 
-// compare computes the table. The worst case of WPM, of the mixture and of randomised response is over all
-// distributions: each is at most linear in mu, so point masses attain it. KPM and the exponential mechanism
-// are shown at point masses too: for them it is a lower bound on the worst case.
+// compare computes the table.
 func compare(ctx context.Context, g places.Geometry, sorted *knapsack.Table, levels []ldp.Epsilon,
-	tick func(done, total int, what string)) ([]tableRow, error) {
-	var rows []tableRow
-	for n, eps := range levels {
-		tick(n, len(levels), "table of worst cases")
-		e := eps.Float64()
-		base, err := basemeasure.Uniform(ctx, sorted, e, basemeasure.Settings{})
-		if err != nil {
-			return nil, err
-		}
-		row := tableRow{Epsilon: eps.String(), Lower: base.Lower, WPM: base.F, eps: eps}
-		if g.SameSupport {
-			if row.KPM, row.Exponential, err = rivals(g.Cost, e); err != nil {
-				return nil, err
-			}
-			row.Response = row.KPM // at a point mass the two are the same
-		}
-		rows = append(rows, row)
-		tick(n+1, len(levels), "table of worst cases")
+	tick func(done, total int, what string)) (rows []TableRow, err error) {
+	worst, err := wpm.CompareRivals(ctx, sorted, wpm.Levels{Epsilons: levels, Step: tick}, g.SameSupport)
+	for _, w := range worst {
+		rows = append(rows, TableRow{Epsilon: w.Epsilon.String(), Lower: w.Lower, WPM: w.Uniform, KPM: w.KPM,
+			Exponential: w.Exponential, Response: w.Response, eps: w.Epsilon})
 	}
-	for i := range rows { // a bound at a larger eps holds at a smaller one
-		for _, other := range rows {
-			if other.eps.Cmp(rows[i].eps) > 0 {
-				rows[i].Lower = max(rows[i].Lower, other.Lower)
-			}
-		}
-	}
-	return rows, nil
+	return rows, err
 }
 
-// rivals returns the worst cost over point masses of what the paper compares with.
-func rivals(c cost.Matrix, eps float64) (kpm, exponential *float64, err error) {
-	k, _ := c.Dims()
-	worst := func(rows [][]float64, err error) (*float64, error) {
-		if err != nil {
-			return nil, err
-		}
-		w, _, err := baseline.WorstCase(c, rows)
-		return &w, err
-	}
-	if kpm, err = worst(baseline.KPMChannel(k, eps)); err != nil {
-		return nil, nil, err
-	}
-	e, err := baseline.NewExponential(c, eps)
-	if err != nil {
-		return nil, nil, err
-	}
-	exponential, err = worst(e.Channel(), nil)
-	return kpm, exponential, err
-}
-
-func (d designCard) render(asJSON bool) ([]byte, error) {
+func (d DesignCard) render(asJSON bool) ([]byte, error) {
 	if asJSON {
 		b, err := json.MarshalIndent(d, "", "  ")
 		return append(b, '\n'), err
@@ -217,7 +171,7 @@ func expText(eps string) string {
 }
 
 // printKind says what the base measure is to a map.
-func (d designCard) printKind(w io.Writer) {
+func (d DesignCard) printKind(w io.Writer) {
 	switch {
 	case d.kind == wpm.Map:
 		fmt.Fprintf(w, "\ta release favours %.3g %% of the outputs, for the map of %s\n", 100*d.Disc,

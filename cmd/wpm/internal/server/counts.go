@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/shell"
 )
@@ -38,7 +39,7 @@ func equalFlag() cli.Flag {
 // readCounts reads the counts of a policy: with n from files of reports, standard input if there are none, or from
 // -counts.
 func readCounts(
-	ctx context.Context, c *cli.Command, k kind, n *aggregate.Counter, files []string,
+	ctx context.Context, c *cli.Command, k published.Kind, n *aggregate.Counter, files []string,
 ) (counts aggregate.Counts, err error) {
 	switch file := c.String("counts"); {
 	case c.IsSet("epoch") && !c.IsSet("partial") && !c.IsSet("counts"):
@@ -54,8 +55,8 @@ func readCounts(
 			files = []string{"-"}
 		}
 		r := reader(c, k)
-		_, r.InOrder = k.(vectors) // their mean, and a line for each, are made as they are read
-		r.Notice = func(text string) { fmt.Fprintf(c.Root().ErrWriter, "%s: warning: %s\n", program, text) }
+		_, r.InOrder = k.(published.Vectors) // their mean, and a line for each, are made as they are read
+		r.Notice = func(text string) { fmt.Fprintf(c.Root().ErrWriter, "%s: warning: %s\n", published.Program, text) }
 		counts, err = r.Count(ctx, n, files, c.String("epoch"))
 	}
 	if err != nil {
@@ -90,13 +91,13 @@ func from(files []string, counts string) string {
 }
 
 // readPart reads partial counts, or a table of counts as CSV, which holds no ID: its points must be the policy's.
-func readPart(c *cli.Command, file string, k kind) (aggregate.Counts, error) {
+func readPart(c *cli.Command, file string, k published.Kind) (aggregate.Counts, error) {
 	return shell.ReadFile(c, file, func(r io.Reader, name string) (aggregate.Counts, error) {
-		counts, table, err := reports.ReadCounts(r, name, k.labels())
+		counts, table, err := reports.ReadCounts(r, name, k.Labels())
 		if err != nil {
 			return counts, err
 		}
-		if err := k.belongs(counts, table); err != nil {
+		if err := k.Fits(counts, table); err != nil {
 			return counts, fmt.Errorf("%s: %w", name, err)
 		}
 		if table {

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"bufio"
@@ -11,7 +11,8 @@ import (
 	"github.com/wpm-go/wpm/internal/shell"
 )
 
-func reportCommand() *cli.Command {
+// Report is the command report.
+func Report() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
 		Usage:     "name the points that reports released",
@@ -35,7 +36,7 @@ func showReports(ctx context.Context, c *cli.Command) error {
 	}
 	out := bufio.NewWriter(c.Root().Writer)
 	err = reader(c, k).Each(ctx, append(files, "-")[0], func(record []byte, binary bool) error {
-		index, text, asJSON, err := k.show(record, binary)
+		index, text, asJSON, err := k.Show(record, binary)
 		switch {
 		case err != nil:
 			return err

@@ -1,4 +1,5 @@
-package main
+// Package auditor has the commands that check what others state: audit, and certify for certificates.
+package auditor
 
 import (
 	"bytes"
@@ -12,12 +13,14 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/audit"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
 )
 
-func auditCommand() *cli.Command {
+// Audit is the command audit.
+func Audit() *cli.Command {
 	return &cli.Command{
 		Name:      "audit",
 		Usage:     "check a mechanism: its integers exactly, what runs by statistics, its certificates in fractions",
@@ -70,7 +73,7 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 	if err := checkAuditFlags(c, path); err != nil {
 		return err
 	}
-	m, err := env(c).OpenPolicy(path)
+	m, err := published.Env(c).OpenPolicy(path)
 	no := func(err error) error {
 		if c.Bool("json") {
 			_ = device.PrintJSON(c.Root().Writer, map[string]any{"passed": false, "verdict": "failed: " + err.Error()})
@@ -83,11 +86,11 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if b, ok := m.(vectors); ok {
+	if b, ok := m.(published.Vectors); ok {
 		return auditCodebook(ctx, c, b)
 	}
-	p := m.(points)
-	if err := admit(p.Policy); err != nil {
+	p := m.(published.Points)
+	if err := published.Admit(p.Policy); err != nil {
 		return no(fmt.Errorf("%s: %w", path, err))
 	}
 	cfg, done, err := auditConfig(c, p.Policy)
@@ -111,7 +114,7 @@ func finishAudit(c *cli.Command, report audit.Report, p device.Stated) error {
 	if err := device.WriteFiles(c.Root().Writer, outs...); err != nil {
 		return err
 	}
-	env(c).Warn(p)
+	published.Env(c).Warn(p)
 	if !report.Passed {
 		return fmt.Errorf("%s: %s: %w", c.Args().First(), report.Verdict, device.ErrNo)
 	}

@@ -1,4 +1,4 @@
-package main
+package publisher
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/ldp"
@@ -19,7 +20,8 @@ import (
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
-func sphereCommand() *cli.Command {
+// Sphere is the command sphere.
+func Sphere() *cli.Command {
 	return &cli.Command{
 		Name:  "sphere",
 		Usage: "the optimal mechanism on the sphere S^d: one card, and a codebook's policy",
@@ -130,7 +132,7 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		return err
 	}
 	if book != nil {
-		env(c).Warn(book)
+		published.Env(c).Warn(book)
 	}
 	return nil
 }

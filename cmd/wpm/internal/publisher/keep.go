@@ -1,4 +1,4 @@
-package main
+package publisher
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
@@ -40,7 +41,7 @@ func keepPublished(c *cli.Command, path string) error {
 		return nil
 	}
 	what := "a policy"
-	if m, err := env(c).OpenPolicy(path); err == nil {
+	if m, err := published.Env(c).OpenPolicy(path); err == nil {
 		id := m.ID()
 		what = "the policy " + hex.EncodeToString(id[:4]) + "..."
 	}

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -10,12 +10,14 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
-func countCommand() *cli.Command {
+// Count is the command count.
+func Count() *cli.Command {
 	return &cli.Command{
 		Name:      "count",
 		Usage:     "count the reports of some shards, for wpm merge and wpm aggregate -counts",
@@ -38,7 +40,8 @@ func countCommand() *cli.Command {
 	}
 }
 
-func mergeCommand() *cli.Command {
+// Merge is the command merge.
+func Merge() *cli.Command {
 	return &cli.Command{
 		Name:      "merge",
 		Usage:     "add up parts that wpm count wrote",
@@ -85,12 +88,12 @@ func countShards(ctx context.Context, c *cli.Command) error {
 	}
 	var n *aggregate.Counter
 	switch k := k.(type) {
-	case vectors:
+	case published.Vectors:
 		if k.Fresh() {
-			return errFresh
+			return published.ErrFresh
 		}
-		n, err = k.counter(func(codebook.Report) {})
-	case points:
+		n, err = k.Counter(func(codebook.Report) {})
+	case published.Points:
 		n, err = aggregate.NewCounter(k.Policy)
 	}
 	if err != nil {

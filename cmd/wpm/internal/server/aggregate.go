@@ -1,4 +1,5 @@
-package main
+// Package server has the commands that read reports: report, count, merge, aggregate and evaluate.
+package server
 
 import (
 	"bytes"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/num"
@@ -24,7 +26,8 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-func aggregateCommand() *cli.Command {
+// Aggregate is the command aggregate.
+func Aggregate() *cli.Command {
 	return &cli.Command{
 		Name:      "aggregate",
 		Usage:     "turn reports into a map of the population, and a histogram with confidence bands",
@@ -68,8 +71,8 @@ func aggregateCommand() *cli.Command {
 	}
 }
 
-// tally is the histogram of a policy's reports, for people and programs.
-type tally struct {
+// Tally is the histogram of a policy's reports, for people and programs.
+type Tally struct {
 	Policy     string            `json:"policy"`
 	Mode       policy.Mode       `json:"mode"`
 	Epoch      string            `json:"epoch,omitempty"`
@@ -138,10 +141,10 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if v, ok := k.(vectors); ok {
+	if v, ok := k.(published.Vectors); ok {
 		return aggregateCodebook(ctx, c, v, files)
 	}
-	p := k.(points)
+	p := k.(published.Points)
 	if err := oneStdin(c, c.Args().Slice(), files); err != nil {
 		return err
 	}
@@ -162,7 +165,7 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	u := places.UnitOfPolicy(p.Policy)
-	t := tally{
+	t := Tally{
 		Policy: fmt.Sprintf("%x", counts.Policy), Mode: p.Mode(), Epoch: counts.Epoch, Lines: counts.Lines, Reports: h.N,
 		Refused:    byReason(counts),
 		Confidence: h.Confidence, Unit: u.Name, Points: list,
@@ -253,7 +256,7 @@ func biasOf(ctx context.Context, p policy.Policy) (_ *bias, none string, err err
 	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 {
 		return nil, "this policy certifies nothing about how far off it is", nil
 	}
-	if p.Inputs() > maxUtility/p.Outputs() {
+	if p.Inputs() > published.MaxUtility/p.Outputs() {
 		return nil, "what this policy certifies of how far off it is was not recomputed at this size: wpm verify -utility does", nil
 	}
 	_, bounds, err := certificate.CheckPolicy(ctx, p)
@@ -281,7 +284,7 @@ func histogramCSV(points []point) ([]byte, error) {
 }
 
 // print writes the tally for people: the answer first, and single places last.
-func (t tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radius float64, top int, all bool) error {
+func (t Tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radius float64, top int, all bool) error {
 	fmt.Fprintf(out, "%s of policy %.12s (%s mode).\n", shell.Plural(t.Reports, "report"), t.Policy, t.Mode)
 	if counts.AllRefused() > 0 {
 		fmt.Fprintf(out, "%s.\n", refusedText(counts))
