@@ -146,7 +146,7 @@ func FuzzNumeral(f *testing.F) {
 		if got, ok := PrivateNumeral([]byte(s)); got != want || ok != wanted {
 			t.Fatalf("PrivateNumeral(%q) = %v, %v, want %v, %v", s, got, ok, want, wanted)
 		}
-		got, fine := numeral([]byte(s), power2)
+		got, fine := numeral([]byte(s), power2, true)
 		if fine = fine && got <= maxCount; fine != (wanted && want <= maxCount) || fine && got != want {
 			t.Fatalf("as a count, %q is %v, %v; want %v", s, got, fine, want)
 		}

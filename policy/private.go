@@ -68,7 +68,7 @@ const (
 	maxCount   = 1 << 53 // so that a sum over MaxBytes of lines stays far from overflow
 	maxNumeral = 64      // bytes
 
-	spareCount = "12345" // of an entry that stands for one that is not there
+	spareCount = "1234" // of an entry that stands for one that is not there
 )
 
 // ParsePrivate reads private data as Release does. It is for checks on the device and for simulations: a
@@ -128,6 +128,7 @@ type reader struct {
 	user    []byte // of which this has room for the longest
 	entries int
 	spare   []byte       // a line of its own that is right
+	dummy   []byte       // a numeral that is right, whatever its length
 	fault   PrivateError // the first one
 }
 
@@ -135,6 +136,7 @@ func newReader(c *content) *reader {
 	return &reader{
 		c: c, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine), user: make([]byte, 0, maxLabel),
 		spare: append(appendLabel(nil, label(c.InputLabels, c.Inputs/2)), ","+spareCount...),
+		dummy: []byte(dummyNumeral),
 	}
 }
 
@@ -245,7 +247,7 @@ func (r *reader) instead(line []byte) {
 		return
 	}
 	label := r.spare[:len(r.spare)-len(spareCount)-1]
-	r.add(0, label, []byte(dummyNumeral[:min(max(len(line)-len(label)-2, 1), most)]), 0)
+	r.add(0, label, r.dummy[:min(max((len(line)-len(label)-1)/2, 1), most)], 0)
 }
 
 // add adds a count to an input, so many times. Label and count both cost their work whatever is wrong with the other.
@@ -254,8 +256,8 @@ func (r *reader) add(n int, label, count []byte, times float64) {
 	if !ok {
 		r.fail(n, "not a label of the policy")
 	}
-	v, ok := numeral(count, power2) // huge ones are above maxCount
-	if !ok || v > maxCount {
+	v, fine := numeral(count, power2, ok) // huge ones are above maxCount
+	if ok && !fine || v > maxCount {
 		r.fail(n, "not a count from 0 to 2^53")
 		v = 0
 	}
@@ -293,6 +295,9 @@ func (c *content) input(label []byte) (int, bool) {
 		i, ok := c.index[string(label)]
 		return int(i), ok
 	}
+	if label[0] == '0' && len(label) > 1 {
+		return 0, false
+	}
 	n := 0
 	for _, b := range label {
 		if b < '0' || b > '9' || n >= c.Inputs {
@@ -300,7 +305,7 @@ func (c *content) input(label []byte) (int, bool) {
 		}
 		n = 10*n + int(b-'0') // below 10 * 2^20 + 10
 	}
-	if canonical := label[0] != '0' || len(label) == 1; !canonical || n >= c.Inputs {
+	if n >= c.Inputs {
 		return 0, false
 	}
 	return n, true

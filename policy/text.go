@@ -70,18 +70,19 @@ func (t *privateText) Read(b []byte) (n int, err error) {
 
 // PrivateNumeral reads a number as private data have it: a decimal without sign, with an optional exponent, of at most
 // 64 characters, as the nearest float64, which must be finite. For other text it does a conversion, too, and returns 0.
-func PrivateNumeral(b []byte) (v float64, ok bool) { return numeral(b, huge) }
+func PrivateNumeral(b []byte) (v float64, ok bool) { return numeral(b, huge, true) }
 
 // numeral is PrivateNumeral for texts of the forms up to most. Every text costs one pass over its bytes and one
 // conversion. Below huge no conversion fails: a failure of strconv allocates an error, which takes longer than the
-// conversion. Other texts are converted as 1000, with as many digits as they have bytes.
-func numeral(b []byte, most form) (v float64, ok bool) {
+// conversion. Other texts, and what is not wanted, are converted as 1000, with as many digits as they have bytes.
+func numeral(b []byte, most form, wanted bool) (v float64, ok bool) {
 	f := formOf(b)
-	if ok = f >= zero && f <= most && len(b) <= maxNumeral; !ok {
-		var own [maxNumeral]byte
-		b = own[:copy(own[:], dummyNumeral[:min(max(len(b), 1), maxNumeral)])]
+	ok = wanted && f >= zero && f <= most && len(b) <= maxNumeral
+	text := dummyNumeral[:min(max(len(b), 1), maxNumeral)]
+	if ok {
+		text = string(b)
 	}
-	v, err := strconv.ParseFloat(string(b), 64)
+	v, err := strconv.ParseFloat(text, 64)
 	if !ok || err != nil {
 		return 0, false
 	}
