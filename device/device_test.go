@@ -147,14 +147,14 @@ func TestCommands(t *testing.T) {
 		{"check -policy-id " + strings.Repeat("0", 64) + " p counts", "", No, "-policy-id"},
 		{"check - -", "", Bad, "standard input"},
 
-		{"release -check counts p", "", Yes, "usable\n"},
-		{"release -check bad p", "", No, "public fallback"},
-		{"release -check bad p counts", "", Bad, "give them once"},
-		{"release -check p counts", "", Bad, "p is a policy, and the order is release -check COUNTS POLICY"},
+		{"release -check p counts", "", Yes, "usable\n"},
+		{"release -check p bad", "", No, "public fallback"},
+		{"release -check counts p", "", Bad, "p is a policy, and the order is release -check POLICY COUNTS"},
 		{"check counts p", "", Bad, "p is a policy, and the order is check POLICY COUNTS"},
 		{"check junk", "gym,1\n", Bad, "junk"},
 		{"release -help", "", Yes, "and print nothing"},
-		{"release -check= p", "", Bad, "no such file"}, // an empty name is not a release
+		{"release -check= p", "", Bad, "-check"},       // which is not a release
+		{"release -check=counts p", "", Bad, "-check"}, // nor is what named the counts once
 		{"release p counts", "", Bad, "-ledger"},
 		{"release -ledger new p counts", "", Bad, "-epoch"},
 		{"release -ledger new -epoch a p counts", "", Bad, "add -budget EPS to make it, 1 for one release"},

@@ -23,7 +23,7 @@ type release struct {
 	ledger, epoch string
 	budget        string
 	out           string
-	check         string
+	check         bool
 	binary        bool
 	wait          time.Duration
 }
@@ -41,7 +41,7 @@ func ReleaseCommand(e *Env) *Command {
 		Examples: []string{
 			"release -ledger ledger -budget 4 -epoch 2026-11 policy.json counts.csv",
 			"release -ledger ledger -epoch 2026-12 -o report.txt policy.json counts.csv",
-			"release -check counts.csv policy.json",
+			"release -check policy.json counts.csv",
 		},
 		Flags: newFlags("release"),
 	}
@@ -53,7 +53,7 @@ func ReleaseCommand(e *Env) *Command {
 	c.Flags.DurationVar(&r.wait, "wait", 0, "wait for a ledger that is in use, at most `DURATION`, as 10s")
 	outFlag(c.Flags, &r.out, "write the report to `FILE`, and print nothing (- is standard output)")
 	c.Flags.BoolVar(&r.binary, "binary", false, "write the bytes as they are, not as a line of hexadecimal")
-	c.Flags.StringVar(&r.check, "check", "", "say whether the private counts in `FILE` are usable, and draw nothing")
+	c.Flags.BoolVar(&r.check, "check", false, "say whether the private counts are usable, and draw nothing")
 	c.Do = r.run
 	return c
 }
@@ -98,13 +98,8 @@ func (r *release) files(args []string) (file, counts string, err error) {
 	if len(args) == 2 {
 		counts = args[1]
 	}
-	switch {
-	case r.Given("out") && r.Given("o"):
+	if r.Given("out") && r.Given("o") {
 		return "", "", errors.New("-out is given twice")
-	case r.Given("check") && len(args) == 2:
-		return "", "", errors.New("-check names the counts: give them once")
-	case r.Given("check"):
-		counts = r.check
 	}
 	if file == "-" && counts == "-" {
 		return "", "", errors.New("policy and counts cannot both be standard input")
@@ -161,13 +156,13 @@ func (r *release) run(ctx context.Context, args []string) error {
 		return err
 	}
 	m, ready, err := r.open(file)
-	if err != nil && r.Given("check") {
-		err = r.swapped(err, counts, "release -check COUNTS POLICY")
+	if err != nil && r.check {
+		err = r.swapped(err, counts, "release -check POLICY COUNTS")
 	}
 	if err != nil {
 		return err
 	}
-	if r.Given("check") {
+	if r.check {
 		return r.usable(m, counts)
 	}
 	if err := Writable(r.out); err != nil {

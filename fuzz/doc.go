@@ -64,7 +64,7 @@
 //	device/FuzzPolicy          a policy file of a device        a policy that is not verified is not released
 //	aggregate/reports/FuzzReports   the reports of "wpm aggregate"   a plain loop over lines; its partial counts come back
 //	cost/costio/FuzzReadWeights   costio.ReadWeights           finite, not negative, not all zero; reads back
-//	certificate/FuzzObjects    the objects of "wpm check"       encoding/json
+//	certificate/FuzzObjects    the objects of "wpm certify"       encoding/json
 //
 // Run all of them, a minute each, with ./fuzz/run; with plain go test only the seeds run. Findings are
 // kept in testdata/fuzz, and as a row in a table of the package they are about.

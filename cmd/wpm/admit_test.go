@@ -156,7 +156,7 @@ func TestWarningAboveEight(t *testing.T) {
 		for _, args := range [][]string{
 			{"design", "-ring", "4", "-eps", eps, "-geometry", "public", "-base", "data-independent", "-table", "none", "-menu",
 				"no", "-o", file},
-			{"verify", file}, {"release", "-check", counts, file},
+			{"verify", file}, {"release", "-check", file, counts},
 		} {
 			if status, _, errs := try(t, "", args...); status != device.Yes ||
 				strings.Contains(errs, "eps = "+eps+" protects little") != want || (errs != "") != want {

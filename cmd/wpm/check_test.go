@@ -45,13 +45,13 @@ func TestCheckKinds(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(all, "\n"), "\n")
 	dir := t.TempDir()
 	plain, zip := write(t, dir, "all.jsonl", all), write(t, dir, "all.gz", zipped(t, all))
-	want := strings.ReplaceAll(must(t, "", "check", plain), plain, "FILE")
+	want := strings.ReplaceAll(must(t, "", "certify", plain), plain, "FILE")
 	for name, out := range map[string]string{
-		"gzip":             strings.ReplaceAll(must(t, "", "check", zip), zip, "FILE"),
-		"standard input":   strings.ReplaceAll(must(t, all, "check", "-"), "-:", "FILE:"),
-		"without line end": strings.ReplaceAll(must(t, strings.TrimSuffix(all, "\n"), "check", "-"), "-:", "FILE:"),
-		"with \\r":         strings.ReplaceAll(must(t, strings.ReplaceAll(all, "\n", "\r\n"), "check", "-"), "-:", "FILE:"),
-		"gzip, in two parts": strings.ReplaceAll(must(t, zipped(t, all[:5000])+zipped(t, all[5000:]), "check", "-"), "-:",
+		"gzip":             strings.ReplaceAll(must(t, "", "certify", zip), zip, "FILE"),
+		"standard input":   strings.ReplaceAll(must(t, all, "certify", "-"), "-:", "FILE:"),
+		"without line end": strings.ReplaceAll(must(t, strings.TrimSuffix(all, "\n"), "certify", "-"), "-:", "FILE:"),
+		"with \\r":         strings.ReplaceAll(must(t, strings.ReplaceAll(all, "\n", "\r\n"), "certify", "-"), "-:", "FILE:"),
+		"gzip, in two parts": strings.ReplaceAll(must(t, zipped(t, all[:5000])+zipped(t, all[5000:]), "certify", "-"), "-:",
 			"FILE:"),
 	} {
 		if out != want {
@@ -64,7 +64,7 @@ func TestCheckKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := must(t, line, "check", "-")
+		out := must(t, line, "certify", "-")
 		if !strings.HasPrefix(out, fmt.Sprintf("-:1: %s: holds\n  about: %s\n", c.Kind(), c.Meaning())) {
 			t.Errorf("line %d: %s", n+1, out)
 		}
@@ -77,7 +77,7 @@ func TestCheckKinds(t *testing.T) {
 			Passed       bool
 			Lower, Upper *json.Number
 		}
-		asJSON := must(t, "\n"+line, "check", "-json", "-")
+		asJSON := must(t, "\n"+line, "certify", "-json", "-")
 		if err := json.Unmarshal([]byte(strings.ReplaceAll(asJSON, `\"`, "")), &r); err != nil || r.Kind != c.Kind() ||
 			!r.Passed || (r.Lower == nil) != c.Private() || (r.Upper == nil) != c.Private() {
 			t.Errorf("line %d: %s, %v", n+1, asJSON, err)
@@ -93,12 +93,12 @@ func TestCheckAnswers(t *testing.T) {
 		"transport":   `{"cost":{"kind":"ring","n":4,"p":2},"source":[1,0,0,0],"target":[0.25,0.25,0.25,0.25]}`,
 	} {
 		answer := must(t, line, "solve", kind, "-certificate")
-		if out := must(t, answer+answer, "check", "-"); strings.Count(out, ": holds\n") != 2 ||
+		if out := must(t, answer+answer, "certify", "-"); strings.Count(out, ": holds\n") != 2 ||
 			!strings.Contains(out, "-:2: ") {
 			t.Errorf("%s: %s", kind, out)
 		}
 		_, bad, _ := try(t, "{}\n"+line, "solve", kind, "-certificate")
-		status, out, errs := try(t, bad, "check", "-")
+		status, out, errs := try(t, bad, "certify", "-")
 		if status != device.Bad || !strings.HasPrefix(out, "-:1: certificate: not checked: ") ||
 			!strings.Contains(out, "-:2: ") || !strings.Contains(errs, "1 of 2") {
 			t.Errorf("%s after an error: status %d, %s%s", kind, status, out, errs)
@@ -189,7 +189,7 @@ func TestCheckRefuses(t *testing.T) {
 		"both from one":          {measure, []string{"-cost", "-"}, device.Bad, "once"},
 		"twice from one":         {measure, []string{"-"}, device.Bad, "once"},
 	} {
-		status, out, errs := try(t, test.in, append(append([]string{"check"}, test.args...), "-")...)
+		status, out, errs := try(t, test.in, append(append([]string{"certify"}, test.args...), "-")...)
 		if status != test.status || !strings.Contains(out+errs, test.want) || (errs == "") != (status == device.Yes) {
 			t.Errorf("%s: status %d, want %d and %q:\n%s%s", name, status, test.status, test.want, out, errs)
 		}
@@ -197,8 +197,8 @@ func TestCheckRefuses(t *testing.T) {
 			t.Errorf("%s tells a private number: %s%s", name, out, errs)
 		}
 	}
-	for _, args := range [][]string{{"check"}, {"check", dir}, {"check", filepath.Join(dir, "none")},
-		{"check", "-nonsense", spec}} {
+	for _, args := range [][]string{{"certify"}, {"certify", dir}, {"certify", filepath.Join(dir, "none")},
+		{"certify", "-nonsense", spec}} {
 		if status, _, errs := try(t, "", args...); status != device.Bad || strings.Count(errs, "\n") != 1 {
 			t.Errorf("wpm %v: status %d, %q", args, status, errs)
 		}
@@ -212,7 +212,7 @@ func TestCheckPolicyCost(t *testing.T) {
 	if err := json.Unmarshal(mustRead(t, path), &p); err != nil {
 		t.Fatal(err)
 	}
-	if out := must(t, string(p.Certificate), "check", "-cost", path, "-"); !strings.Contains(out, "base-measure: holds") {
+	if out := must(t, string(p.Certificate), "certify", "-cost", path, "-"); !strings.Contains(out, "base-measure: holds") {
 		t.Error(out)
 	}
 }

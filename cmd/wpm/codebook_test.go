@@ -45,7 +45,7 @@ func TestCodebookPath(t *testing.T) {
 			t.Errorf("verify prints %s", out)
 		}
 		vectors := write(t, dir, "v", "weight,x1,x2,x3\n2,0,0,1\n1,0,3,0\n")
-		if out := must(t, "", "release", "-check", vectors, policy); out != "usable\n" {
+		if out := must(t, "", "release", "-check", policy, vectors); out != "usable\n" {
 			t.Errorf("check: %s", out)
 		}
 		pay := func(epoch string, more ...string) []string {
@@ -179,10 +179,10 @@ func TestCodebookUsage(t *testing.T) {
 	}
 	whole := write(t, dir, "v.gz", z.String())
 	broken := write(t, dir, "w.gz", z.String()[:20])
-	if out := must(t, "", "release", "-check", whole, policy); out != "usable\n" {
+	if out := must(t, "", "release", "-check", policy, whole); out != "usable\n" {
 		t.Errorf("gzipped: %s", out)
 	}
-	if status, _, errs := try(t, "", "release", "-check", broken, policy); status != device.No {
+	if status, _, errs := try(t, "", "release", "-check", policy, broken); status != device.No {
 		t.Errorf("a broken gzip file: status %d, %s", status, errs)
 	}
 	if report := must(t, "", "release", freshLedger, policy, broken); len(report) != 145 {

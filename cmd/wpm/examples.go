@@ -11,10 +11,10 @@ var examples = map[string][]string{
 		"wpm design -grid 20x20 -eps 2 -o policy.json",
 		"wpm verify policy.json",
 	},
-	"wpm demo":       {"wpm demo", "wpm demo -grid 8x8 -users 100 -o tour"},
+	"wpm demo":       {"wpm demo", "wpm demo -grid 8x8 -devices 100 -o tour"},
 	"wpm playground": {"wpm playground -open"},
 	"wpm plan": {
-		"wpm plan -grid 8x8 -eps 1,2 -n 500,5000",
+		"wpm plan -grid 8x8 -eps 1,2 -devices 500,5000",
 		"wpm plan -points places.csv -prior census.csv -eps 2 -target 200km",
 		"wpm plan -grid 8x8 -eps 2 -target 2cells",
 	},
@@ -38,8 +38,8 @@ var examples = map[string][]string{
 		"wpm audit -samples 100000 policy.json",
 		"wpm audit -release -samples 1000 -inputs 0,399 policy.json",
 	},
-	"wpm check": {"wpm solve -certificate transport <transport.jsonl | wpm check -",
-		"wpm flow -json -proof flow.min | wpm check -"},
+	"wpm certify": {"wpm solve -certificate transport <transport.jsonl | wpm certify -",
+		"wpm flow -json -proof flow.min | wpm certify -"},
 	"wpm solve": {
 		`echo '{"cost":{"kind":"ring","n":4,"p":1},"mu":[1,0,0,0],"m":[0.25,0.25,0.25,0.25],"eps":1}' | wpm solve project`,
 		"wpm solve -certificate transport <transport.jsonl >answers.jsonl",

@@ -108,7 +108,7 @@ func TestFlowCertificate(t *testing.T) {
 	if want := strings.TrimSuffix(plain, "\n}\n") + ",\n  \"certificate\": " + flowCertificate + "\n}\n"; full != want {
 		t.Errorf("%s\nwant %s", full, want)
 	}
-	if out := must(t, full, "check", "-"); !strings.HasPrefix(out, "-:1: flow: holds\n") {
+	if out := must(t, full, "certify", "-"); !strings.HasPrefix(out, "-:1: flow: holds\n") {
 		t.Error(out)
 	}
 	if _, out, _ := try(t, flowInfeasible, "flow", "-json", "-proof", "-"); strings.Contains(out, "certificate") ||

@@ -133,7 +133,7 @@ func TestSpellings(t *testing.T) {
 	var first []byte
 	for _, label := range []string{composed, decomposed} {
 		must(t, "", "design", "-eps", "20", "-points", write(t, dir, "points.csv", "label,x\nBar,0\n"+label+",1\n"),
-			"-weights", write(t, dir, "w", decomposed+",1\n"), "-objective", "average",
+			"-prior", write(t, dir, "w", decomposed+",1\n"), "-objective", "average",
 			"-table", "none", "-menu", "no", "-o", path)
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -155,7 +155,7 @@ func TestSpellings(t *testing.T) {
 		t.Errorf("label %q, aliases %v", p.InputLabel(1), p.InputAliases())
 	}
 	for _, label := range []string{composed, decomposed} {
-		if out := must(t, label+",1\n", "release", "-check", "-", path); out != "usable\n" {
+		if out := must(t, label+",1\n", "release", "-check", path, "-"); out != "usable\n" {
 			t.Errorf("%q: %s", label, out)
 		}
 		report := must(t, label+",1\n", "release", freshLedger, path)
@@ -199,7 +199,7 @@ func TestCheckHint(t *testing.T) {
 		{"\"home,1\n", ""},
 		{strings.Repeat("z", 1<<16) + ",1\n", ""},
 	} {
-		status, out, errs := try(t, c.counts, "release", "-check", "-", path)
+		status, out, errs := try(t, c.counts, "release", "-check", path, "-")
 		if status != device.No || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.hint) ||
 			c.hint == "" && (strings.Contains(errs, "meant") || strings.Contains(errs, "spelling")) {
 			t.Errorf("%.40q: status %d, %q, want the hint %s", c.counts, status, errs, c.hint)

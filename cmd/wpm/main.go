@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -51,14 +52,18 @@ func command() *cli.Command {
 		Usage:   "differentially private sampling from distributions, by Wasserstein projection",
 		Description: "Design a mechanism and publish it as a policy, let anyone verify it, release one point per user.\n" +
 			"Exit status: " + exitStatus + ".",
-		Commands: []*cli.Command{
-			simulated.Demo(), simulated.Playground(), planning.Command(), publisher.Design(), ondevice.Verify(), ondevice.Release(),
-			server.Report(), server.Count(), server.Merge(), server.Aggregate(), server.Evaluate(), auditor.Audit(),
-			auditor.Check(), tools.Solve(), tools.Flow(), publisher.Sphere(), simulated.Simulate(),
-			ondevice.Command(device.LedgerCommand, "", nil), manual.CompletionCommand(command),
-			manual.ManCommand(command, exitStatus), ondevice.Command(device.VersionCommand, "", nil), published.SolverCommand(),
-			experimentCommand(),
-		},
+		Commands: slices.Concat(
+			shell.Group("try", simulated.Demo(), simulated.Playground()),
+			shell.Group("publish", planning.Command(), publisher.Design(), publisher.Sphere(), simulated.Simulate()),
+			shell.Group("device", ondevice.Verify(), ondevice.Check(), ondevice.Release(),
+				ondevice.Command(device.LedgerCommand, "", nil)),
+			shell.Group("server", server.Count(), server.Merge(), server.Aggregate(), server.Report(), server.Evaluate()),
+			shell.Group("audit", auditor.Audit(), auditor.Certify()),
+			shell.Group("solve", tools.Solve(), tools.Flow()),
+			shell.Group("tools", manual.CompletionCommand(command), manual.ManCommand(command, exitStatus),
+				ondevice.Command(device.VersionCommand, "", nil)),
+			[]*cli.Command{published.SolverCommand(), experimentCommand()},
+		),
 	}
 	shell.Program(app)
 	manual.ShowExamples(app, program, examples)

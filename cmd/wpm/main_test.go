@@ -234,12 +234,12 @@ func TestCountsForms(t *testing.T) {
 	}
 	for _, good := range []string{"wien,2\n", zipped.String(), "user,label,count\nu1,wien,2\nu1,roma,1\n",
 		"label,count\r\nwien,2\r\n", "\ufeffwien,2"} {
-		if out := must(t, good, "release", "-check", "-", policy); out != "usable\n" {
+		if out := must(t, good, "release", "-check", policy, "-"); out != "usable\n" {
 			t.Errorf("%q: %q", good, out)
 		}
 	}
 	for _, bad := range []string{"user,label,count\nu1,wien,2\nu2,roma,1\n", zipped.String()[:15], "oslo,1\n", ""} {
-		if status, _, errs := try(t, bad, "release", "-check", "-", policy); status != device.No ||
+		if status, _, errs := try(t, bad, "release", "-check", policy, "-"); status != device.No ||
 			strings.Contains(errs, "oslo") {
 			t.Errorf("%q: status %d, error %q", bad, status, errs)
 		}
@@ -280,10 +280,10 @@ func TestReleaseIsTotal(t *testing.T) {
 		}
 	}
 	good, bad := write(t, dir, "good", "0,1\n"), write(t, dir, "bad", "0,one\n")
-	if out := must(t, "", "release", "-check", good, policy); out != "usable\n" {
+	if out := must(t, "", "release", "-check", policy, good); out != "usable\n" {
 		t.Errorf("check of a good file prints %q", out)
 	}
-	if status, out, errs := try(t, "", "release", "-check", bad, policy); status != device.No || out != "" ||
+	if status, out, errs := try(t, "", "release", "-check", policy, bad); status != device.No || out != "" ||
 		!strings.Contains(errs, "line 1") || strings.Contains(errs, "one") {
 		t.Errorf("check of a bad file: status %d, output %q, error %q", status, out, errs)
 	}
@@ -418,7 +418,7 @@ func TestHelp(t *testing.T) {
 func TestDemo(t *testing.T) {
 	withoutGo(t) // the page needs Go, or its program; the demo needs neither
 	dir := filepath.Join(t.TempDir(), "demo")
-	out := must(t, "", "demo", "-users", "20", "-grid", "5x5", "-o", dir)
+	out := must(t, "", "demo", "-devices", "20", "-grid", "5x5", "-o", dir)
 	if !strings.Contains(out, "verified from its bytes") {
 		t.Errorf("demo prints:\n%s", out)
 	}

@@ -53,7 +53,7 @@ func TestDesignObjectives(t *testing.T) {
 	weights := write(t, dir, "w.csv", "5,3\n")
 	var card publisher.DesignCard
 	if err := json.Unmarshal([]byte(must(t, "", "design", "-grid", "3x4", "-eps", "1", "-table", "none", "-objective",
-		"average", "-weights", weights, "-o", policy, "-json")), &card); err != nil {
+		"average", "-prior", weights, "-o", policy, "-json")), &card); err != nil {
 		t.Fatal(err)
 	}
 	if card.Nonzeros != 1 || card.Upper < upper["average"] {
@@ -96,15 +96,15 @@ func TestDesignObjectiveErrors(t *testing.T) {
 	dir := t.TempDir()
 	users := write(t, dir, "users.csv", "user,label,count\na,0,1\n")
 	for args, want := range map[string]string{
-		"-objective best":                      "-objective",
-		"-mix 0.3":                             "-mix",
-		"-gap 0.3":                             "-gap",
-		"-objective minimax -gap 0":            "-gap",
-		"-objective minimax -gap 2":            "-gap",
-		"-objective mixed -mix 1":              "-mix",
-		"-menu maybe":                          "-menu",
-		"-objective average -weights " + users: "public",
-		"-objective average -weights " + filepath.Join(dir, "none"): "none",
+		"-objective best":                    "-objective",
+		"-mix 0.3":                           "-mix",
+		"-gap 0.3":                           "-gap",
+		"-objective minimax -gap 0":          "-gap",
+		"-objective minimax -gap 2":          "-gap",
+		"-objective mixed -mix 1":            "-mix",
+		"-menu maybe":                        "-menu",
+		"-objective average -prior " + users: "need label,weight",
+		"-objective average -prior " + filepath.Join(dir, "none"): "none",
 	} {
 		status, out, errs := try(t, "",
 			append([]string{"design", "-ring", "4", "-eps", "1", "-o", filepath.Join(dir, "p")}, strings.Fields(args)...)...)

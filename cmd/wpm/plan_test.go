@@ -31,7 +31,7 @@ func planOf(t *testing.T, args ...string) (card planning.Card) {
 func TestPlan(t *testing.T) {
 	dir := t.TempDir()
 	prior := write(t, dir, "prior.csv", "label,count\n0,9\n1,3\n5,1\n")
-	card := planOf(t, "-grid", "4x4", "-eps", "1,4", "-n", "100, 10000", "-prior", prior)
+	card := planOf(t, "-grid", "4x4", "-eps", "1,4", "-devices", "100, 10000", "-prior", prior)
 	if len(card.Rows) != 4 || !card.Prior || card.Unit != "cells" || card.P != 1 || card.Inputs != 16 ||
 		card.Objective != "uniform" || card.Target != nil {
 		t.Fatalf("card: %+v", card)
@@ -48,7 +48,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("eps 4, 10,000 devices: %+v", best)
 	}
 	// For people: the same numbers, the unit, and what is behind them.
-	text := must(t, "", "plan", "-grid", "4x4", "-eps", "1,4", "-n", "100,10000", "-prior", prior)
+	text := must(t, "", "plan", "-grid", "4x4", "-eps", "1,4", "-devices", "100,10000", "-prior", prior)
 	for _, want := range []string{"W_1, in cells", "10 simulated worlds", "10000", "\nsignal: weak if",
 		"percentage points"} {
 		if !strings.Contains(text, want) {
@@ -58,14 +58,14 @@ func TestPlan(t *testing.T) {
 	if strings.Contains(text, "No prior") {
 		t.Errorf("a prior was given:\n%s", text)
 	}
-	if text := must(t, "", "plan", "-ring", "6", "-p", "2", "-eps", "2", "-n", "50"); !strings.Contains(text,
+	if text := must(t, "", "plan", "-ring", "6", "-p", "2", "-eps", "2", "-devices", "50"); !strings.Contains(text,
 		"W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, " to ") {
 		t.Errorf("without a prior:\n%s", text)
 	}
 	// The range of the guess says whether one's own truth is among the worlds.
-	guess := planOf(t, "-grid", "4x4", "-eps", "1", "-n", "100").Rows[0].Guess
+	guess := planOf(t, "-grid", "4x4", "-eps", "1", "-devices", "100").Rows[0].Guess
 	want := fmt.Sprintf("The even map is %.3g to %.3g cells from their truths.", guess.Low, guess.High)
-	if text := must(t, "", "plan", "-grid", "4x4", "-eps", "1", "-n", "100"); !strings.Contains(text, want) {
+	if text := must(t, "", "plan", "-grid", "4x4", "-eps", "1", "-devices", "100"); !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }
@@ -92,15 +92,15 @@ func TestPlanTarget(t *testing.T) {
 			}
 		}
 	}
-	if r := planOf(t, "-grid", "3x3", "-eps", "4", "-n", strconv.Itoa(before)).Rows[0]; !(r.Map.Mean > 0.3) {
+	if r := planOf(t, "-grid", "3x3", "-eps", "4", "-devices", strconv.Itoa(before)).Rows[0]; !(r.Map.Mean > 0.3) {
 		t.Errorf("%d devices do as well: %+v", before, r)
 	}
 	// The least eps for some devices, with a disc for each.
-	card = planOf(t, "-grid", "3x3", "-n", "1000", "-target", "0.3", "-objective", "map")
+	card = planOf(t, "-grid", "3x3", "-devices", "1000", "-target", "0.3", "-objective", "map")
 	if len(card.Rows) != 1 || !*card.Rows[0].Met || card.Objective != "map" {
 		t.Errorf("%+v", card)
 	}
-	status, out, errs := try(t, "", "plan", "-grid", "3x3", "-n", "10", "-target", "0.001 cells")
+	status, out, errs := try(t, "", "plan", "-grid", "3x3", "-devices", "10", "-target", "0.001 cells")
 	if status != device.No || !strings.Contains(out, "out of reach") ||
 		!strings.Contains(errs, "no choice has a map within 0.001 cells") {
 		t.Errorf("out of reach: status %d, %s\n%s", status, errs, out)
@@ -116,25 +116,25 @@ func TestPlanErrors(t *testing.T) {
 		{"-grid 2x2", "plan needs -eps"},
 		{"-grid 2x2 -eps 1", "plan needs -eps"},
 		{"-grid 2x2 -target 1", "-target needs"},
-		{"-grid 2x2 -target 1 -eps 1 -n 5", "and not both"},
-		{"-eps 1 -n 5", "exactly one of"},
-		{"-grid 2x2 -eps 0 -n 5", "-eps:"},
-		{"-grid 2x2 -eps 1,, -n 5", "-eps:"},
-		{"-grid 2x2 -eps 1 -n 0", `-n: "0"`},
-		{"-grid 2x2 -eps 1 -n 1e3", `-n: "1e3"`},
-		{"-grid 2x2 -eps 1 -n 9999999999", "1 to 1000000000"},
+		{"-grid 2x2 -target 1 -eps 1 -devices 5", "and not both"},
+		{"-eps 1 -devices 5", "exactly one of"},
+		{"-grid 2x2 -eps 0 -devices 5", "-eps:"},
+		{"-grid 2x2 -eps 1,, -devices 5", "-eps:"},
+		{"-grid 2x2 -eps 1 -devices 0", `-devices: "0"`},
+		{"-grid 2x2 -eps 1 -devices 1e3", `-devices: "1e3"`},
+		{"-grid 2x2 -eps 1 -devices 9999999999", "1 to 1000000000"},
 		{"-grid 2x2 -eps 1 -target 2km", "in cells"},
 		{"-grid 2x3 -eps 1 -target 2cells", "in sides of the square"},
 		{"-grid 2x2 -eps 1 -target -1", "positive distance"},
 		{"-grid 2x2 -eps 1 -target NaN", "positive distance"},
 		{"-grid 2x2 -eps 1 -target Inf", "positive distance"},
-		{"-grid 2x2 -eps 1 -n 5 -objective minimax", "not uniform or map"},
-		{"-grid 2x2 -eps 1 -n 5 -prior " + users, "users.csv:"},
-		{"-grid 2x2 -eps 1 -n 5 -prior " + empty, "empty.csv: no positive weights"},
-		{"-points - -prior - -eps 1 -n 5", "cannot both be standard input"},
-		{"-grid 200x200 -eps 1 -n 5", "merge places"},
-		{"-cost " + matrix + " -eps 1 -n 5", "a map needs distances"},
-		{"-grid 2x2 -eps 1 -n 5 more", "unexpected argument"},
+		{"-grid 2x2 -eps 1 -devices 5 -objective minimax", "not uniform or map"},
+		{"-grid 2x2 -eps 1 -devices 5 -prior " + users, "users.csv:"},
+		{"-grid 2x2 -eps 1 -devices 5 -prior " + empty, "empty.csv: no positive weights"},
+		{"-points - -prior - -eps 1 -devices 5", "cannot both be standard input"},
+		{"-grid 200x200 -eps 1 -devices 5", "merge places"},
+		{"-cost " + matrix + " -eps 1 -devices 5", "a map needs distances"},
+		{"-grid 2x2 -eps 1 -devices 5 more", "unexpected argument"},
 	} {
 		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad ||
 			out != "" || !strings.Contains(errs, c.want) {
@@ -158,7 +158,7 @@ func TestDesignDevices(t *testing.T) {
 		return card
 	}
 	plain := cardOf("-devices", "3000", "-prior", prior)
-	same := planOf(t, "-grid", "5x5", "-eps", "2", "-n", "3000", "-prior", prior).Rows[0]
+	same := planOf(t, "-grid", "5x5", "-eps", "2", "-devices", "3000", "-prior", prior).Rows[0]
 	if m := plain.Map; m == nil || m.Prediction == nil || m.Prediction.Map != same.Map || m.Uniform != nil || !m.Prior ||
 		m.Unit != "cells" || plain.Even != 0 {
 		t.Fatalf("%+v, want %+v", plain.Map, same)
@@ -195,7 +195,7 @@ func TestDesignDevices(t *testing.T) {
 		{"-grid 2x2 -objective map", "-objective map needs -devices"},
 		{"-grid 2x2 -devices 0", "-devices: 0 is not positive"},
 		{"-grid 2x2 -devices 2000000000", "is more than"},
-		{"-grid 2x2 -prior " + prior, "-prior goes with -devices"},
+		{"-grid 2x2 -menu no -prior " + prior, "-prior goes with -devices"},
 		{"-grid 2x2 -devices 5 -mode projection", "-devices does not go with -mode projection"},
 		{"-cost " + matrix + " -devices 5", "a map needs distances"},
 		{"-cost " + matrix + " -devices 5 -objective map",
@@ -239,7 +239,7 @@ func TestPlanPages(t *testing.T) {
 					words[at] = words[at][strings.LastIndex(words[at], ",")+1:]
 					return words[at]
 				}
-				eps, n = last("-eps"), last("-n")
+				eps, n = last("-eps"), last("-devices")
 			}
 			card := strings.Split(must(t, "", append([]string{"plan"}, words...)...), "\n")
 			rows, compared := 0, 0

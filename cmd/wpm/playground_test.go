@@ -55,7 +55,7 @@ func TestPlayground(t *testing.T) {
 	}
 	// The demo has its result in the page.
 	demo := filepath.Join(dir, "demo")
-	text := must(t, "", "demo", "-users", "20", "-grid", "5x5", "-o", demo)
+	text := must(t, "", "demo", "-devices", "20", "-grid", "5x5", "-o", demo)
 	sentence, _, _ := strings.Cut(text, "\n")
 	page, err = os.ReadFile(filepath.Join(demo, "playground.html"))
 	if err != nil || !strings.Contains(string(page), sentence) {

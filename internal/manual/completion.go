@@ -72,7 +72,7 @@ func describe(f cli.Flag) option {
 	head, about, _ := strings.Cut(f.String(), "\t")
 	about, _, _ = strings.Cut(about, "\n")
 	_, boolean := f.(*cli.BoolFlag)
-	return option{f.Names(), strings.ReplaceAll(head, "--", "-"), strings.TrimSpace(about), !boolean}
+	return option{f.Names(), head, strings.TrimSpace(about), !boolean}
 }
 
 func names(commands []*cli.Command) (out []string) {

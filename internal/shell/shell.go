@@ -44,7 +44,25 @@ func UsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 			names = append(names, f.Names()...)
 		}
 	}
-	return fmt.Errorf("%s%s; see \"%s -help\"", msg, device.Meant(device.UnknownFlag(err), names), c.FullName())
+	unknown := device.UnknownFlag(err)
+	meant := device.Meant(unknown, names)
+	if is, ok := c.Metadata[renamed+unknown]; ok {
+		meant = fmt.Sprintf("; it is %s now", is)
+	}
+	return fmt.Errorf("%s%s; see \"%s -help\"", msg, meant, c.FullName())
+}
+
+// renamed begins the names of the metadata that UsageError reads.
+const renamed = "renamed -"
+
+// Renamed is metadata of a command whose flags had other names: pairs of the old name and what stands in its place. The
+// old one is an error that says so.
+func Renamed(pairs ...string) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[renamed+pairs[i]] = pairs[i+1]
+	}
+	return m
 }
 
 // Unknown is the error about a word that names none of a command's own commands; what says what the word should be.

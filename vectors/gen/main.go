@@ -8,6 +8,7 @@
 package main
 
 import (
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -56,9 +57,30 @@ func main() {
 	if len(os.Args) != 2 || strings.HasPrefix(os.Args[1], "-") {
 		log.Fatal("usage: gen FOLDER")
 	}
+	dir := os.Args[1]
+	if err := check(dir); err != nil { // before the work, which takes a while
+		log.Fatal(err)
+	}
 	for kind, text := range generate() {
-		if err := os.WriteFile(filepath.Join(os.Args[1], kind+".json"), text, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, kind+".json"), text, 0o666); err != nil {
 			log.Fatal(err)
 		}
 	}
+}
+
+// check refuses a name that is no folder, and a folder with things in it but no vectors: it was not meant.
+func check(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == generators[0].kind+".json" {
+			return nil
+		}
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s: the folder is not empty, and has no vectors to be replaced", dir)
+	}
+	return nil
 }

@@ -47,7 +47,7 @@ func Audit() *cli.Command {
 			&cli.StringFlag{Name: "rows",
 				Usage: "also check the rows in `FILE` exactly: one on each line, a weight in units of 2^-B for every output"},
 			&cli.StringFlag{Name: "certificates",
-				Usage: "verify not only the policy's certificate but also those in `FILE`, one on each line (without a policy: wpm check)"},
+				Usage: "verify not only the policy's certificate but also those in `FILE`, one on each line (without a policy: wpm certify)"},
 			&cli.FloatFlag{Name: "false-alarm", Value: audit.DefaultFalseAlarm,
 				Usage: "probability `P` of blaming a mechanism without fault"},
 			&cli.FloatFlag{Name: "overshoot", Value: audit.DefaultOvershoot,

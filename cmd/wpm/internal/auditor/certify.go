@@ -18,10 +18,10 @@ import (
 	"github.com/wpm-go/wpm/internal/shell"
 )
 
-// Check is the command check.
-func Check() *cli.Command {
+// Certify is the command certify.
+func Certify() *cli.Command {
 	return &cli.Command{
-		Name:      "check",
+		Name:      "certify",
 		Usage:     "verify certificates of any kind: exit status 0 only if all of them hold",
 		ArgsUsage: "FILE...",
 		Description: "Reads certificates, or answers of \"wpm solve KIND -certificate\" and \"wpm flow -json -proof\", one\n" +
@@ -54,7 +54,7 @@ type checked struct {
 func checkCertificates(ctx context.Context, c *cli.Command) error {
 	paths := c.Args().Slice()
 	if len(paths) == 0 {
-		return errors.New("check takes one file or more")
+		return errors.New("certify takes one file or more")
 	}
 	if shell.CountDashes(append(paths, c.String("cost"))...) > 1 {
 		return errors.New("standard input can be read once")

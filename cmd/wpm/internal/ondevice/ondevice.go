@@ -4,6 +4,7 @@ package ondevice
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -80,6 +81,29 @@ func Verify() *cli.Command {
 			}
 		})
 }
+
+// Check is the command check. Certificates, which it took once, are certify's.
+func Check() *cli.Command {
+	c := Command(device.CheckCommand, "Here COUNTS must be named: - is standard input. For certificates, see wpm certify.", nil)
+	do := c.Action
+	c.ArgsUsage = "POLICY COUNTS"
+	c.Metadata["renamed -json"], c.Metadata["renamed -cost"] = certify+" -json", certify+" -cost"
+	c.Action = func(ctx context.Context, c *cli.Command) error {
+		if c.Args().Len() == 1 {
+			return fmt.Errorf("check takes a policy and private counts, - for standard input; certificates are for %q", certify)
+		}
+		err := do(ctx, c)
+		if first := c.Args().First(); err != nil && !errors.Is(err, device.ErrNo) && first != "-" {
+			if _, other := published.Env(c).OpenPolicy(first); other != nil {
+				return fmt.Errorf("%w; certificates are for %q", err, certify)
+			}
+		}
+		return err
+	}
+	return c
+}
+
+const certify = "wpm certify"
 
 // Release is the command release.
 func Release() *cli.Command {

@@ -38,12 +38,12 @@ func Command() *cli.Command {
 			"map is that of \"wpm aggregate\" without its -prior.\n" +
 			"Without -prior, the worlds are maps of all kinds, and the answer is a range, relative to the guess. Where\n" +
 			"places are chosen as the population lives, as shops are, the guess is good, and only -prior shows it.\n" +
-			"-target asks for the least number of devices at each eps, or with -n for the least eps. Both are tried\n" +
+			"-target asks for the least number of devices at each eps, or with -devices for the least eps. Both are tried\n" +
 			"along 1, 1.5, 2, 3, 5, 7, 10, and so on.\n" +
 			"The exit status is 1 if no choice reaches the target.",
 		Flags: append(geometry.Flags(),
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels: `EPS,EPS,...`"},
-			&cli.StringFlag{Name: "n", Usage: "numbers of devices, one release each: `N,N,...`"},
+			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, one release each: `N,N,...`"},
 			&cli.StringFlag{Name: "target",
 				Usage: "how far the map may be from the truth: `DISTANCE`, a number with or without its unit, as 2km"},
 			PriorFlag(),
@@ -51,6 +51,7 @@ func Command() *cli.Command {
 				Usage: "what the mechanism is designed for: uniform, or map, for the devices of each line"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		),
+		Metadata:     shell.Renamed("n", "-devices"),
 		OnUsageError: shell.UsageError,
 		Action:       planMaps,
 	}
@@ -258,10 +259,10 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 		return g, a, err
 	}
 	switch target := c.IsSet("target"); {
-	case target && c.IsSet("eps") == c.IsSet("n"):
-		return g, a, errors.New("-target needs -eps, for the least number of devices, or -n, for the least eps, and not both")
-	case !target && !(c.IsSet("eps") && c.IsSet("n")):
-		return g, a, errors.New("plan needs -eps EPS,... and -n N,...; or -target DISTANCE and one of them")
+	case target && c.IsSet("eps") == c.IsSet("devices"):
+		return g, a, errors.New("-target needs -eps, for the least number of devices, or -devices, for the least eps, and not both")
+	case !target && !(c.IsSet("eps") && c.IsSet("devices")):
+		return g, a, errors.New("plan needs -eps EPS,... and -devices N,...; or -target DISTANCE and one of them")
 	}
 	if err := a.lists(c); err != nil {
 		return g, a, err
@@ -284,7 +285,7 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 	return g, a, nil
 }
 
-// lists reads -eps and -n.
+// lists reads -eps and -devices.
 func (a *planAsked) lists(c *cli.Command) error {
 	for _, s := range shell.List(c.String("eps")) {
 		e, err := ldp.ParseEpsilon(s)
@@ -293,15 +294,15 @@ func (a *planAsked) lists(c *cli.Command) error {
 		}
 		a.eps = append(a.eps, e)
 	}
-	for _, s := range shell.List(c.String("n")) {
+	for _, s := range shell.List(c.String("devices")) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > plan.MaxDevices {
-			return fmt.Errorf("-n: %.40q is not a number from 1 to %d", s, plan.MaxDevices)
+			return fmt.Errorf("-devices: %.40q is not a number from 1 to %d", s, plan.MaxDevices)
 		}
 		a.devices = append(a.devices, n)
 	}
-	if c.IsSet("eps") && a.eps == nil || c.IsSet("n") && a.devices == nil {
-		return errors.New("-eps and -n: the list is empty")
+	if c.IsSet("eps") && a.eps == nil || c.IsSet("devices") && a.devices == nil {
+		return errors.New("-eps and -devices: the list is empty")
 	}
 	return nil
 }

@@ -58,6 +58,7 @@ func Design() *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: forceUsage},
 			&cli.BoolFlag{Name: "json", Usage: "the card as JSON"},
 		),
+		Metadata:     shell.Renamed("weights", "-prior"),
 		OnUsageError: shell.UsageError,
 		Action:       design,
 	}
@@ -163,14 +164,19 @@ func checkDevices(c *cli.Command) error {
 	switch given := c.IsSet("devices"); {
 	case !given && c.String("objective") == wpm.Map.String():
 		return errors.New("-objective map needs -devices N")
-	case !given && c.IsSet("prior"):
-		return errors.New("-prior goes with -devices")
+	case !given && c.IsSet("prior") && c.String("menu") == "no" && !weighted(c.String("objective")):
+		return errors.New("-prior goes with -devices, with -objective average or mixed, or with -menu")
 	case given && c.String("mode") == string(policy.Projection):
 		return errors.New("-devices does not go with -mode projection, whose releases do not say what the map is")
 	case given && c.Int("devices") > forecasts.MaxDevices:
 		return fmt.Errorf("-devices: %d is more than %d", c.Int("devices"), forecasts.MaxDevices)
 	}
 	return planning.PriorApart(c)
+}
+
+// weighted reports whether an objective has weights of the inputs.
+func weighted(objective string) bool {
+	return objective == wpm.Average.String() || objective == wpm.Mixed.String()
 }
 
 // designOutputs returns where the policy and the card go.
@@ -199,7 +205,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	if out == "-" && card == "-" {
 		return "", "", errors.New("with -out - the card needs a file: -card FILE")
 	}
-	inputs := []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("weights"), c.String("prior")}
+	inputs := []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("prior")}
 	return out, card, device.Apart([]string{out, card}, inputs)
 }
 

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
@@ -44,11 +44,11 @@ func objectiveFlags() []cli.Flag {
 			Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
 		&cli.FloatFlag{Name: "gap", Value: wpm.DefaultGap,
 			Usage: "with -objective minimax, average or mixed: stop within `SHARE` of the best base measure, certified"},
-		&cli.StringFlag{Name: "weights",
-			Usage: "public weights of the inputs for average and mixed: CSV `FILE`, label,count (default: all the same)"},
 		&cli.IntFlag{Name: "devices", HideDefault: true,
 			Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
-		planning.PriorFlag(),
+		&cli.StringFlag{Name: "prior",
+			Usage: "public weights of the inputs, for average, mixed, the means of -menu, and the map of -devices: CSV `FILE`, " +
+				"label,weight (default: all alike, and maps of all kinds)"},
 		&cli.StringFlag{Name: "menu", Usage: "compare the designs: yes, no, or auto (small problems only)", Value: "auto"},
 	}
 }
@@ -76,7 +76,7 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 		return asked, nil, false, fmt.Errorf("-menu: %q is not yes, no or auto", menu)
 	}
 	var weights []float64
-	if file := c.String("weights"); file != "" {
+	if file := c.String("prior"); file != "" {
 		if weights, err = readWeights(c, file, g); err != nil {
 			return asked, nil, false, err
 		}
@@ -113,18 +113,8 @@ func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, err
 	if labels == nil {
 		labels = places.Labels(strconv.Itoa, k)
 	}
-	counts, err := shell.Table(c, file, labels)
-	if err != nil {
-		return nil, err
-	}
-	if counts.Users != nil {
-		return nil, fmt.Errorf("%s: weights are public: a table label,count, and not one of users", file)
-	}
-	weights := make([]float64, k)
-	for _, row := range counts.Rows {
-		weights[row.Label] += row.N
-	}
-	return weights, nil
+	return shell.ReadFile(c, file,
+		func(r io.Reader, name string) ([]float64, error) { return places.ReadWeights(r, name, labels) })
 }
 
 // compareDesigns fills the menu: KPM's base measure and those of the objectives, at every level of the table.

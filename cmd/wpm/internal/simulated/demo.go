@@ -26,12 +26,13 @@ func Demo() *cli.Command {
 			"a page with sliders (see \"wpm playground\"), if it can be made here.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-demo", Usage: "`FOLDER` to write"},
-			&cli.IntFlag{Name: "users", Value: 500, Usage: "how many users"},
+			&cli.IntFlag{Name: "devices", Value: 500, Usage: "how many users, a device each"},
 			&cli.StringFlag{Name: "grid", Value: "20x20", Usage: "cells of the city, `ROWSxCOLS`"},
 			&cli.StringFlag{Name: "eps", Value: "4", Usage: "privacy level `EPS` of the published mechanism"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of the synthetic city and the simulated releases"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
+		Metadata:     shell.Renamed("users", "-devices"),
 		OnUsageError: shell.UsageError,
 		Action:       runDemo,
 	}
@@ -41,7 +42,7 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	if err := shell.NoArgs(c); err != nil {
 		return err
 	}
-	if err := shell.Positive(c, "users"); err != nil {
+	if err := shell.Positive(c, "devices"); err != nil {
 		return err
 	}
 	rows, cols, err := shell.Grid(c)
@@ -49,7 +50,7 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	res, err := demo.Run(ctx, demo.Config{
-		Out: c.String("out"), Users: c.Int("users"), Rows: rows, Cols: cols, Epsilon: c.String("eps"), Seed: c.Uint64("seed"),
+		Out: c.String("out"), Users: c.Int("devices"), Rows: rows, Cols: cols, Epsilon: c.String("eps"), Seed: c.Uint64("seed"),
 		Progress: shell.Progress(c.Root().ErrWriter), Page: func(r demo.Result) []byte { return demoPage(ctx, c, r) },
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ func Flow() *cli.Command {
 			"no bound) from FILE, or from standard input if it is \"-\", and prints \"s OBJECTIVE\" and \"f FROM TO FLOW\" for every arc.\n" +
 			"All integers are exact, or refused as too large. The proof is checked before anything is printed: potentials for an\n" +
 			"optimal flow, a cut for a network without a flow, a cycle for one without a cheapest flow. -proof prints it, too, and\n" +
-			"of an optimal flow the certificate, which \"wpm check\" verifies: wpm flow -json -proof FILE | wpm check -\n" +
+			"of an optimal flow the certificate, which \"wpm certify\" verifies: wpm flow -json -proof FILE | wpm certify -\n" +
 			"Exit status: 0 optimal, 1 infeasible or unbounded, 2 bad usage or input.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "proof",

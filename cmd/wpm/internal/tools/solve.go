@@ -21,7 +21,7 @@ func Solve() *cli.Command {
 		Description: "Reads one JSON object per line and writes one per line, in order. The field id is echoed.\n" +
 			`A bad line is answered by {"error":"..."}, and the exit status is then 1.` + "\n" +
 			`"wpm solve KIND -help" has the fields of a line. With "wpm solve KIND -certificate", answers of the kinds` + "\n" +
-			"that have evidence carry the certificate that \"wpm check\" verifies.\n" +
+			"that have evidence carry the certificate that \"wpm certify\" verifies.\n" +
 			`A cost or box that many lines share is sent once, as {"define":"NAME","cost":{...}}, or with lo and hi,` + "\n" +
 			`or m and eps. Later lines have "cost":"NAME" and "box":"NAME". "want":["q","objective"] leaves out all` + "\n" +
 			"other fields of an answer.\n" +
@@ -29,7 +29,7 @@ func Solve() *cli.Command {
 		OnUsageError: shell.UsageError,
 		Flags: []cli.Flag{ // before or after KIND
 			&cli.BoolFlag{Name: "certificate",
-				Usage: "add the field certificate, which \"wpm check\" verifies, to answers that have evidence"},
+				Usage: "add the field certificate, which \"wpm certify\" verifies, to answers that have evidence"},
 			&cli.StringFlag{Name: "files", TakesFile: true,
 				Usage: "let lines read costs {\"kind\":\"npy\",\"path\":\"C.npy\"} from files below `DIR`"},
 		},
