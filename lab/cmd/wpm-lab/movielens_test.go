@@ -176,7 +176,7 @@ func TestMovielensFlags(t *testing.T) {
 func helpFlags(t *testing.T, study string) (names []string) {
 	t.Helper()
 	for line := range strings.Lines(must(t, "", study, "-help")) {
-		if name, ok := strings.CutPrefix(line, "   --"); ok {
+		if name, ok := strings.CutPrefix(line, "   -"); ok && name[1] != ' ' {
 			names = append(names, strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == ',' })[0])
 		}
 	}
