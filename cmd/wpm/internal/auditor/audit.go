@@ -176,16 +176,8 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 		}
 		cfg.Project = m.Projector()
 	}
-	switch {
-	case c.Bool("command"):
-		argv := c.Args().Slice()[1:]
-		if cfg.Sampler, err = audit.Command(p, argv); err != nil {
-			return cfg, done, fmt.Errorf("-command: %w", err)
-		}
-		cfg.Target, cfg.Serial = "the command "+strings.Join(argv, " "), true
-	case c.Bool("release"):
-		cfg.Sampler, cfg.Target = audit.Releases(p, cfg.Project),
-			"policy.Release, the whole private path, with random bytes from the system"
+	if err := setSampler(c, p, &cfg); err != nil {
+		return cfg, done, err
 	}
 	var files []io.Closer
 	done = func() {
@@ -216,6 +208,22 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 		cfg.Rows = &audit.RowFile{Name: c.String("rows"), Text: f}
 	}
 	return cfg, done, nil
+}
+
+// setSampler sets what draws, if it is not the policy's rows.
+func setSampler(c *cli.Command, p policy.Policy, cfg *audit.Config) (err error) {
+	switch {
+	case c.Bool("command"):
+		argv := c.Args().Slice()[1:]
+		if cfg.Sampler, err = audit.Command(p, argv); err != nil {
+			return fmt.Errorf("-command: %w", err)
+		}
+		cfg.Target, cfg.Serial = "the command "+strings.Join(argv, " "), true
+	case c.Bool("release"):
+		cfg.Sampler, cfg.Target = audit.Releases(p, cfg.Project),
+			"policy.Release, the whole private path, with random bytes from the system"
+	}
+	return nil
 }
 
 func auditOutputs(c *cli.Command, report audit.Report) ([]device.Output, error) {

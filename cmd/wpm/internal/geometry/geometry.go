@@ -60,14 +60,18 @@ func Read(c *cli.Command) (g places.Geometry, err error) {
 			err = fmt.Errorf("-ring: %w", err)
 		}
 	default:
-		rows, cols, err := shell.Grid(c)
-		if err != nil {
-			return g, err
-		}
-		if g, err = places.Grid(rows, cols, p); err != nil {
-			return g, fmt.Errorf("-grid: %w", err)
-		}
-		return g, nil
+		return readGrid(c, p)
+	}
+	return g, err
+}
+
+func readGrid(c *cli.Command, p float64) (g places.Geometry, err error) {
+	rows, cols, err := shell.Grid(c)
+	if err != nil {
+		return g, err
+	}
+	if g, err = places.Grid(rows, cols, p); err != nil {
+		err = fmt.Errorf("-grid: %w", err)
 	}
 	return g, err
 }

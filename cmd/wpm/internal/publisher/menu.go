@@ -3,6 +3,7 @@ package publisher
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -57,24 +58,10 @@ func objectiveFlags() []cli.Flag {
 // is why there are none.
 func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all []wpm.Objective, noMenu bool,
 	err error) {
-	name, mix := c.String("objective"), c.Float("mix")
-	if c.IsSet("mix") && name != wpm.Mixed.String() {
-		return asked, nil, false, fmt.Errorf("-mix goes with -objective mixed")
+	if err := checkObjective(c); err != nil {
+		return asked, nil, false, err
 	}
-	if !(mix > 0 && mix < 1) {
-		return asked, nil, false, fmt.Errorf("-mix: %v is not between 0 and 1", mix)
-	}
-	gap := c.Float("gap")
-	if c.IsSet("gap") && (name == wpm.Uniform.String() || name == wpm.Map.String()) {
-		return asked, nil, false, fmt.Errorf("-gap goes with -objective minimax, average or mixed")
-	}
-	if !(gap > 0 && gap <= 1) {
-		return asked, nil, false, fmt.Errorf("-gap: %v is not above 0 and at most 1", gap)
-	}
-	menu := c.String("menu")
-	if menu != "yes" && menu != "no" && menu != "auto" {
-		return asked, nil, false, fmt.Errorf("-menu: %q is not yes, no or auto", menu)
-	}
+	name, menu := c.String("objective"), c.String("menu")
 	var weights []float64
 	if file := c.String("prior"); file != "" {
 		if weights, err = readWeights(c, file, g); err != nil {
@@ -88,10 +75,10 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 	for _, kind := range []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Mixed, wpm.Average} {
 		o := wpm.Objective{Kind: kind, Weights: weights}
 		if kind == wpm.Mixed {
-			o.Mix = mix
+			o.Mix = c.Float("mix")
 		}
 		if kind != wpm.Uniform {
-			o.Gap = gap
+			o.Gap = c.Float("gap")
 		}
 		if all = append(all, o); kind.String() == name {
 			asked, found = o, true
@@ -105,6 +92,24 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 		all = nil
 	}
 	return asked, all, noMenu, nil
+}
+
+// checkObjective checks the flags that go with an objective.
+func checkObjective(c *cli.Command) error {
+	name, mix, gap, menu := c.String("objective"), c.Float("mix"), c.Float("gap"), c.String("menu")
+	switch {
+	case c.IsSet("mix") && name != wpm.Mixed.String():
+		return errors.New("-mix goes with -objective mixed")
+	case !(mix > 0 && mix < 1):
+		return fmt.Errorf("-mix: %v is not between 0 and 1", mix)
+	case c.IsSet("gap") && (name == wpm.Uniform.String() || name == wpm.Map.String()):
+		return errors.New("-gap goes with -objective minimax, average or mixed")
+	case !(gap > 0 && gap <= 1):
+		return fmt.Errorf("-gap: %v is not above 0 and at most 1", gap)
+	case menu != "yes" && menu != "no" && menu != "auto":
+		return fmt.Errorf("-menu: %q is not yes, no or auto", menu)
+	}
+	return nil
 }
 
 func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, error) {

@@ -68,15 +68,8 @@ func runSphere(_ context.Context, c *cli.Command) error {
 	if err := shell.NoArgs(c); err != nil {
 		return err
 	}
-	if !c.IsSet("d") || !c.IsSet("eps") {
-		return errors.New("sphere needs -d and -eps; see \"wpm sphere -help\"")
-	}
-	if !c.IsSet("out") {
-		for _, f := range codebookFlags()[1:] {
-			if name := f.Names()[0]; c.IsSet(name) {
-				return fmt.Errorf("-%s needs -out FILE", name)
-			}
-		}
+	if err := checkSphere(c); err != nil {
+		return err
 	}
 	eps, err := parseEps(c.String("eps"))
 	if err != nil {
@@ -94,31 +87,17 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		card.MSE = &mse
 	}
 	if c.Bool("prove") {
-		b, err := sphere.Enclose(card.Dim, card.P, card.Eps, 0)
-		if err != nil {
+		if err := card.prove(); err != nil {
 			return err
 		}
-		if err := b.Verify(card.Dim, card.P, card.Eps); err != nil {
-			return err
-		}
-		card.Bounds = &sphereProof{Lower: b.Lower.String(), Upper: b.Upper.String()}
-		card.Bounds.WLower, card.Bounds.WUpper = b.W()
 	}
 	var outs []device.Output
 	var book *codebook.Codebook
 	if c.IsSet("out") {
-		if err := keepPublished(c, c.String("out")); err != nil {
+		var text []byte
+		if book, text, err = card.publish(c); err != nil {
 			return err
 		}
-		if book, err = designCodebook(c); err != nil {
-			return err
-		}
-		text, err := codebook.Encode(book)
-		if err != nil {
-			return err
-		}
-		id := book.ID()
-		card.Policy, card.Points, card.High = hex.EncodeToString(id[:]), book.Config().Points, book.Config().High
 		outs = append(outs, device.Output{Path: c.String("out"), Data: text})
 	}
 	text := card.render()
@@ -135,6 +114,53 @@ func runSphere(_ context.Context, c *cli.Command) error {
 		published.Env(c).Warn(book)
 	}
 	return nil
+}
+
+func checkSphere(c *cli.Command) error {
+	if !c.IsSet("d") || !c.IsSet("eps") {
+		return errors.New("sphere needs -d and -eps; see \"wpm sphere -help\"")
+	}
+	if c.IsSet("out") {
+		return nil
+	}
+	for _, f := range codebookFlags()[1:] {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return fmt.Errorf("-%s needs -out FILE", name)
+		}
+	}
+	return nil
+}
+
+// prove adds the bounds of -prove.
+func (s *sphereCard) prove() error {
+	b, err := sphere.Enclose(s.Dim, s.P, s.Eps, 0)
+	if err != nil {
+		return err
+	}
+	if err := b.Verify(s.Dim, s.P, s.Eps); err != nil {
+		return err
+	}
+	s.Bounds = &sphereProof{Lower: b.Lower.String(), Upper: b.Upper.String()}
+	s.Bounds.WLower, s.Bounds.WUpper = b.W()
+	return nil
+}
+
+// publish makes the policy of -out and its text.
+func (s *sphereCard) publish(c *cli.Command) (*codebook.Codebook, []byte, error) {
+	if err := keepPublished(c, c.String("out")); err != nil {
+		return nil, nil, err
+	}
+	book, err := designCodebook(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := codebook.Encode(book)
+	if err != nil {
+		return nil, nil, err
+	}
+	id := book.ID()
+	s.Policy, s.Points, s.High = hex.EncodeToString(id[:]), book.Config().Points, book.Config().High
+	return book, text, nil
 }
 
 // parseEps reads the solver's eps, which may be a fraction, or beyond what a release allows.

@@ -179,34 +179,48 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if c.Bool("invert") && t.Map != nil {
 		t.Inverse = &inverse{t.Inputs, t.Map, *t.Gap, t.fine.Iterations}
 	}
-	outs, err := partialOutput(c, counts)
+	outs, err := t.outputs(c, counts)
 	if err != nil {
 		return err
-	}
-	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", shell.Plural(t.Reports, "report"))))
-	if err != nil {
-		return err
-	}
-	outs = append(outs, page...)
-	if c.IsSet("out") {
-		table, err := histogramCSV(t.Points)
-		if err != nil {
-			return err
-		}
-		outs = append(outs, device.Output{Path: c.String("out"), Data: table})
 	}
 	if err := device.WriteFiles(c.Root().Writer, outs...); err != nil {
 		return err
 	}
+	return t.show(c, counts, u, h.Radius())
+}
+
+// show prints the tally; that reports were refused is its error.
+func (t Tally) show(c *cli.Command, counts aggregate.Counts, u places.Unit, radius float64) (err error) {
 	if c.Bool("json") {
 		err = device.PrintJSON(c.Root().Writer, t)
 	} else {
-		err = t.print(c.Root().Writer, counts, u, h.Radius(), c.Int("top"), c.IsSet("top"))
+		err = t.print(c.Root().Writer, counts, u, radius, c.Int("top"), c.IsSet("top"))
 	}
 	if err != nil {
 		return err
 	}
 	return someRefused(counts)
+}
+
+// outputs are the files of -partial, -map and -out.
+func (t Tally) outputs(c *cli.Command, counts aggregate.Counts) ([]device.Output, error) {
+	outs, err := partialOutput(c, counts)
+	if err != nil {
+		return nil, err
+	}
+	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", shell.Plural(t.Reports, "report"))))
+	if err != nil {
+		return nil, err
+	}
+	outs = append(outs, page...)
+	if c.IsSet("out") {
+		table, err := histogramCSV(t.Points)
+		if err != nil {
+			return nil, err
+		}
+		outs = append(outs, device.Output{Path: c.String("out"), Data: table})
+	}
+	return outs, nil
 }
 
 // histogramOf returns the histogram of counts, also as a list of points.

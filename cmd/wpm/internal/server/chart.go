@@ -96,11 +96,8 @@ type chartInput struct {
 
 // readChart checks the flags of a map, and reads their files, before the reports are read.
 func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
-	if name := c.String("estimator"); c.IsSet("estimator") && !atlas.Known(name) {
-		return in, fmt.Errorf("-estimator: %q is not %s", name, atlas.Estimators)
-	}
-	if name := c.String("estimator"); c.Bool("invert") && c.IsSet("estimator") && name != atlas.ByMLE {
-		return in, fmt.Errorf("-invert is -estimator %s: it does not go with -estimator %s", atlas.ByMLE, name)
+	if err := checkChart(c); err != nil {
+		return in, err
 	}
 	if len(p.Cost()) > 0 {
 		spec, err := cost.ParseSpec(p.Cost())
@@ -126,12 +123,7 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	}
 	in.level = estimate.DefaultLevel
 	if c.IsSet("level") {
-		if in.level = c.Float("level"); !c.IsSet("regions") {
-			return in, errors.New("-level goes with -regions")
-		}
-		if !(in.level > 0 && in.level < 1) {
-			return in, fmt.Errorf("-level: %v is not between 0 and 1", in.level)
-		}
+		in.level = c.Float("level")
 	}
 	if file := c.String("regions"); c.IsSet("regions") {
 		in.regions, err = shell.ReadFile(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
@@ -139,6 +131,22 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 		})
 	}
 	return in, err
+}
+
+// checkChart checks the flags of a map one with another.
+func checkChart(c *cli.Command) error {
+	name, given := c.String("estimator"), c.IsSet("estimator")
+	switch level := c.Float("level"); {
+	case given && !atlas.Known(name):
+		return fmt.Errorf("-estimator: %q is not %s", name, atlas.Estimators)
+	case given && c.Bool("invert") && name != atlas.ByMLE:
+		return fmt.Errorf("-invert is -estimator %s: it does not go with -estimator %s", atlas.ByMLE, name)
+	case c.IsSet("level") && !c.IsSet("regions"):
+		return errors.New("-level goes with -regions")
+	case c.IsSet("level") && !(level > 0 && level < 1):
+		return fmt.Errorf("-level: %v is not between 0 and 1", level)
+	}
+	return nil
 }
 
 // oneStdin refuses two files that are both standard input, one of them of a map: args are all arguments, and files

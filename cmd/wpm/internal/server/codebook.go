@@ -31,7 +31,8 @@ type VectorTally struct {
 	Points  []point           `json:"points,omitempty"` // with a fixed seed: by candidate
 }
 
-func aggregateCodebook(ctx context.Context, c *cli.Command, v published.Vectors, files []string) error {
+// checkCodebook refuses flags that mean nothing for a codebook.
+func checkCodebook(c *cli.Command, v published.Vectors) error {
 	switch {
 	case mapped(c) != "":
 		return fmt.Errorf("-%s: not for a codebook", mapped(c))
@@ -39,6 +40,13 @@ func aggregateCodebook(ctx context.Context, c *cli.Command, v published.Vectors,
 		return fmt.Errorf("-partial, -counts: %w", published.ErrFresh)
 	case c.IsSet("out") && c.IsSet("counts"):
 		return errors.New("-out has a line for each report, which -counts does not have")
+	}
+	return nil
+}
+
+func aggregateCodebook(ctx context.Context, c *cli.Command, v published.Vectors, files []string) error {
+	if err := checkCodebook(c, v); err != nil {
+		return err
 	}
 	mean := make([]float64, v.Config().Dim+1) // times the number of reports, until all are read
 	var counts aggregate.Counts

@@ -62,17 +62,20 @@ func readCounts(
 	if err != nil {
 		return counts, err
 	}
-	refused := counts.AllRefused()
-	if refused > 0 && c.Bool("strict") {
-		return counts, fmt.Errorf("-strict: %s", refusedText(counts))
+	return counts, checkCounts(c, counts, files)
+}
+
+// checkCounts refuses counts of nothing, and, with -strict, those that leave something out.
+func checkCounts(c *cli.Command, counts aggregate.Counts, files []string) error {
+	switch refused := counts.AllRefused(); {
+	case refused > 0 && c.Bool("strict"):
+		return fmt.Errorf("-strict: %s", refusedText(counts))
+	case counts.Total() > 0:
+		return nil
+	case refused > 0:
+		return fmt.Errorf("no reports of this policy: %s", refusedText(counts))
 	}
-	if counts.Total() == 0 {
-		if refused > 0 {
-			return counts, fmt.Errorf("no reports of this policy: %s", refusedText(counts))
-		}
-		return counts, fmt.Errorf("no reports: there is none in %s", from(files, c.String("counts")))
-	}
-	return counts, nil
+	return fmt.Errorf("no reports: there is none in %s", from(files, c.String("counts")))
 }
 
 // from names what was read, for people.

@@ -119,18 +119,8 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	u := places.UnitOfPolicy(in.Policy)
 	out := Evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline,
 		Reason: m.Reason, Estimator: m.Estimator}
-	if out.Scores.Raw, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
+	if err := in.scores(ctx, m, u, &out); err != nil {
 		return err
-	}
-	// Between inputs: a map and the guess have their shares there.
-	if out.unscored = in.unscored(m); m.between != nil && out.unscored == "" {
-		out.Scores.Guess, err = in.score(ctx, m.between, m.Guess, u)
-		if err == nil && m.Map != nil {
-			out.Scores.Map, err = in.score(ctx, m.between, m.Map, u)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	if out.Bias, out.noBias, err = biasOf(ctx, in.Policy); err != nil {
 		return err
@@ -151,6 +141,21 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	return someRefused(counts)
+}
+
+// scores compares all that there is with the truth.
+func (in judged) scores(ctx context.Context, m charted, u places.Unit, out *Evaluation) (err error) {
+	if out.Scores.Raw, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
+		return err
+	}
+	// Between inputs: a map and the guess have their shares there.
+	if out.unscored = in.unscored(m); m.between != nil && out.unscored == "" {
+		out.Scores.Guess, err = in.score(ctx, m.between, m.Guess, u)
+		if err == nil && m.Map != nil {
+			out.Scores.Map, err = in.score(ctx, m.between, m.Map, u)
+		}
+	}
+	return err
 }
 
 // unscored says why a map that there is has no score, nor the guess; else it is empty.

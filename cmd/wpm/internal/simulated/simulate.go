@@ -39,8 +39,7 @@ func Simulate() *cli.Command {
 	}
 }
 
-func simulate(ctx context.Context, c *cli.Command) error {
-	args := c.Args().Slice()
+func checkSimulate(c *cli.Command, args []string) error {
 	switch {
 	case len(args) < 1 || len(args) > 2:
 		return errors.New("simulate takes a policy and at most one file of users")
@@ -52,7 +51,12 @@ func simulate(ctx context.Context, c *cli.Command) error {
 	if err := shell.Positive(c, "devices", "atoms"); err != nil {
 		return err
 	}
-	if err := device.Apart([]string{c.String("out")}, args); err != nil {
+	return device.Apart([]string{c.String("out")}, args)
+}
+
+func simulate(ctx context.Context, c *cli.Command) error {
+	args := c.Args().Slice()
+	if err := checkSimulate(c, args); err != nil {
 		return err
 	}
 	m, err := (&device.Env{In: c.Root().Reader}).OpenPolicy(args[0])

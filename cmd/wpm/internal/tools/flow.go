@@ -76,19 +76,9 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 	if err := network.Verify(g, r); err != nil {
 		return fmt.Errorf("%s: the solver is wrong: %w", path, err)
 	}
-	var proof []byte
-	if c.Bool("proof") && r.Status == network.Optimal {
-		made, err := certificate.NewFlow(g, r)
-		switch {
-		case errors.Is(err, certificate.ErrLimit): // the flow and its potentials are proof enough
-			fmt.Fprintf(c.Root().ErrWriter, "wpm: %s: no certificate: %v\n", path, err)
-		case err != nil:
-			return fmt.Errorf("%s: %w", path, err)
-		default:
-			if proof, err = certificate.Encode(made); err != nil {
-				return err
-			}
-		}
+	proof, err := proofOf(c, path, g, r)
+	if err != nil {
+		return err
 	}
 	var b bytes.Buffer
 	if c.Bool("json") {
@@ -110,6 +100,22 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 		err = fmt.Errorf("%s: %v: %w", path, r.Status, device.ErrNo)
 	}
 	return err
+}
+
+// proofOf is the certificate of -proof, or nil if there is none to be had.
+func proofOf(c *cli.Command, path string, g *network.Problem, r network.Result) ([]byte, error) {
+	if !c.Bool("proof") || r.Status != network.Optimal {
+		return nil, nil
+	}
+	made, err := certificate.NewFlow(g, r)
+	if errors.Is(err, certificate.ErrLimit) { // the flow and its potentials are proof enough
+		fmt.Fprintf(c.Root().ErrWriter, "wpm: %s: no certificate: %v\n", path, err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return certificate.Encode(made)
 }
 
 func newFlowCard(r network.Result) flowCard {
