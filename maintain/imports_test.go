@@ -1,4 +1,4 @@
-package wpm_test
+package maintain
 
 import (
 	"bytes"
