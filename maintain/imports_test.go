@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"math"
 	"os/exec"
 	"slices"
 	"strings"
@@ -15,273 +18,63 @@ import (
 
 const module = "github.com/wpm-go/wpm"
 
-// picture is the architecture: for each package, every import outside the standard library that its
-// non-test code may have. A new line is a design decision, not a fix for a red build: say here why.
-// Names without a dot are packages of this module.
-var picture = map[string][]string{
-	// The trusted core and the data types: nothing but the standard library.
-	"ldp":  {},
-	"cost": {},
-
-	// The private path of points and, as the keeper of the ledger, of every kind of policy. It never imports a solver: the
-	// root hands it a function.
-	"policy": {"ldp"},
-
-	// For tests of other people's stores of a ledger.
-	"policy/storetest": {"internal/parallel", "ldp", "policy"}, // several handles on a store at a time
-
-	// The files of test vectors, and the program that writes them, which shares no code with what they test:
-	// proptest/exact is the oracle of the laws.
-	"vectors": {},
-	"vectors/gen": {
-		"vectors/gen/internal/cases", "vectors/gen/internal/ledger", "vectors/gen/internal/mathematics",
-		"vectors/gen/internal/spec",
-	},
-	"vectors/gen/internal/mathematics": { // the kinds of docs/mathematics.md: rationals, and reals where there are none
-		"proptest/exact", "vectors/gen/internal/cases", "vectors/gen/internal/problem", "vectors/gen/internal/reals",
-		"vectors/gen/internal/transport", "vectors/gen/internal/values",
-	},
-	"vectors/gen/internal/spec": { // the kinds of docs/spec: integers and texts
-		"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/cases", "vectors/gen/internal/policyfile",
-		"vectors/gen/internal/values",
-	},
-	// A set of cases draws with a generator of its own; a policy holds a box.
-	"vectors/gen/internal/box":        {"proptest/exact", "vectors/gen/internal/values"},
-	"vectors/gen/internal/cases":      {"vectors/gen/internal/values"},
-	"vectors/gen/internal/ledger":     {"vectors/gen/internal/cases", "vectors/gen/internal/values"},
-	"vectors/gen/internal/policyfile": {"proptest/exact", "vectors/gen/internal/box", "vectors/gen/internal/values"},
-	"vectors/gen/internal/problem":    {"proptest/exact", "vectors/gen/internal/values"},
-	"vectors/gen/internal/reals":      {},
-	"vectors/gen/internal/transport":  {"proptest/exact", "vectors/gen/internal/values"},
-	"vectors/gen/internal/values":     {"proptest/exact"},
-
-	// Vectors and laws against any program that speaks the lines of docs/spec/conform.md: the one place outside of tests
-	// that links the laws. It asks a process, and reaches no solver.
-	"conform": {"proptest", "proptest/design", "proptest/exact", "proptest/privacy", "proptest/projection",
-		"vectors", "pgregory.net/rapid"},
-	"cmd/wpm-conform": {"conform", "internal/atomicfile"},
-
-	"internal/num": {},
-
-	// Bounds of a probability from counts: what an audit finds and what an analyst may conclude.
-	"internal/binomial": {},
-
-	// A process of its own for what may crash: policy knows of no process, and this package of no policy.
-	"internal/child": {},
-
-	// Files written all or nothing.
-	"internal/atomicfile": {},
-	"internal/folder":     {"internal/atomicfile"},
-
-	// The one way to share work among goroutines, which hands panics to the caller; and the rows of a cost read into
-	// memory.
-	"internal/parallel": {},
-	"internal/rowcache": {"cost", "internal/parallel"},
-
-	// The problem that the two projection solvers share, its checks and errors, and its stream of many users.
-	"projection": {"cost", "internal/num", "internal/parallel"},
-
-	// The exact checks of their answers, which reach no solver: see TestImportVerifyAlone.
-	"projection/verify": {"cost", "internal/num", "projection"},
-
-	// Solvers stand alone on cost and num.
-	"knapsack": {"cost", "internal/num", "internal/parallel"},
-	// knapsack is its pricing oracle
-	"basemeasure": {"cost", "knapsack", "basemeasure/internal/interior", "internal/cutbound", "internal/num",
-		"internal/parallel",
-		"internal/worst", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum", "gonum.org/v1/gonum/lapack/gonum"},
-	// Its phase for large supports, on plain rows of costs: it certifies nothing, and needs no table.
-	"basemeasure/internal/interior": {"internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum",
-		"gonum.org/v1/gonum/lapack/gonum"},
-	"mincostflow": {"cost", "internal/num", "internal/parallel", "internal/rowcache", "mincostflow/internal/ascent",
-		"mincostflow/internal/ctransform", "mincostflow/internal/start",
-		"projection", "projection/verify"},
-	// Where the simplex begins: prices, arcs and a forest, without a simplex of its own.
-	"mincostflow/internal/ascent":     {},
-	"mincostflow/internal/ctransform": {"internal/num"},
-	"mincostflow/internal/start":      {},
-	"mincostflow/network":             {}, // general minimum-cost flow, in integers: it needs nothing
-	"mirror":                          {"internal/cutbound", "internal/num", "knapsack"},
-
-	// What the cuts of base measures prove: one function for the two that find cuts.
-	"internal/cutbound": {"internal/num", "internal/parallel", "knapsack"},
-
-	// The worst input, certified by geometry: for base measures in reals, and for what a policy publishes.
-	"internal/worst": {"cost", "internal/parallel"},
-
-	// The integers of a policy of version 2: the keys are policy's, and so is the rule that this is fast at; the widths
-	// are those of a box.
-	"internal/ranking": {"cost", "internal/parallel", "ldp", "policy"},
-
-	// Hilbert's metric, and the entropic projection: the one edge between solvers, for the steps that it reports.
-	"hilbert": {"cost", "internal/parallel"},
-	"sinkhorn": {"cost", "hilbert", "internal/num", "internal/parallel", "internal/rowcache", "projection",
-		"projection/verify", "sinkhorn/grid", "sinkhorn/internal/gridproof", "sinkhorn/internal/loops", "sinkhorn/kl",
-		"sinkhorn/paper", "gonum.org/v1/gonum/blas/gonum"},
-	// Loops over rows of a matrix, without problems.
-	"sinkhorn/internal/loops": {"gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum"},
-	// The projection in divergence, a subject of its own.
-	"sinkhorn/kl": {"internal/num", "projection"},
-
-	// Separable grids, a method of its own; package sinkhorn checks its problems and its answers.
-	"sinkhorn/grid": {"cost", "internal/num", "internal/parallel", "sinkhorn/kl", "gonum.org/v1/gonum/blas/gonum"},
-
-	// What verifies its answers, and reaches no solver: see TestImportVerifyAlone.
-	"sinkhorn/internal/gridproof": {"cost", "internal/num", "projection", "projection/verify"},
-
-	// Algorithm 1 as printed, for auditors.
-	"sinkhorn/paper": {"internal/num", "sinkhorn/kl"},
-
-	"baseline": {"cost", "internal/num"},
-
-	// The sphere, which has no cost matrix; its codebook is a kind of policy of its own: ldp's integers, policy's ledger.
-	"sphere":          {"gonum.org/v1/gonum/integrate/quad"},
-	"sphere/codebook": {"ldp", "policy", "sphere"},
-
-	// What runs where the private data are: the commands verify, check, release and ledger, without a solver or a cost.
-	"device": {"internal/atomicfile", "ldp", "policy"},
-
-	// What designers and analysts say of places: columns, units, labels in one spelling (a table of Unicode is not for us
-	// to keep).
-	"internal/places": {"cost", "cost/costio", "ldp", "policy", "golang.org/x/text/unicode/norm"},
-
-	// Files of reports, read line by line into counts.
-	// files take turns on all cores
-	"aggregate/reports": {"aggregate", "cost/costio", "internal/parallel", "internal/places"},
-
-	// What a server makes of releases. Its distances to a truth are exact transport; reports are policy's.
-	"aggregate": {"cost", "internal/binomial", "mincostflow", "policy"},
-
-	// From counts to a map: distances between inputs, and the factorizations of a well-kept library.
-	"estimate": {"cost", "internal/parallel", "gonum.org/v1/gonum/blas", "gonum.org/v1/gonum/blas/gonum",
-		"gonum.org/v1/gonum/lapack/gonum"},
-
-	// What a map will be like: rows of ldp, counts with their law, and exact transport to a truth that is made up.
-	"estimate/plan": {"cost", "estimate", "internal/parallel", "ldp", "mincostflow", "gonum.org/v1/gonum/stat/distuv"},
-
-	// File formats: the NPY reader is a well-kept library's.
-	"cost/costio": {"cost", "github.com/sbinet/npyio"},
-
-	// Certificate files: the statement of each solver, to be checked again by its Verify.
-	// The one in a policy is checked against the policy's own cost, eps and rows; knapsack fills the rows that it leaves
-	// out, all cores add them up.
-	"certificate": {"baseline", "basemeasure", "cost", "internal/num", "internal/parallel", "knapsack", "ldp",
-		"mincostflow", "mincostflow/network", "policy", "sinkhorn", "sphere"},
-
-	// An audit reads a policy, its rows and certificates; a solver reaches it only as a function.
-	"audit": {"certificate", "internal/binomial", "internal/parallel", "ldp", "policy"},
-
-	// Glue: only the root joins the solvers with the trusted core. The rows are knapsack's, on all cores; estimate knows
-	// which disc a map wants, internal/ranking what a policy states of a cost.
-	"": {"baseline", "basemeasure", "certificate", "cost", "estimate", "internal/num", "internal/parallel", "internal/ranking",
-		"internal/worst", "knapsack", "ldp", "mincostflow", "policy", "sinkhorn"},
-
-	// From a policy and counts to a map: the rows of a policy, as package estimate reads them. Rows of a policy that has
-	// none are an argument, so that what makes maps needs no solver.
-	"estimate/atlas": {"cost", "estimate", "internal/plane", "ldp", "policy"},
-	// What writes them is apart, because templates are large in the browser's program.
-	"internal/sheet": {"internal/plane"},
-
-	// Where inputs and outputs are on a plane: for squares of places, and for pictures.
-	"internal/plane": {"cost"},
-
-	// Made-up people: a city, and the reports of many devices, marked as such.
-	"internal/city":       {},
-	"internal/simulation": {"", "aggregate/reports", "internal/parallel", "ldp", "policy"},
-
-	// The page: its engine is the mechanism, its rivals and its maps over files of a visitor, or the demo's city; the page
-	// itself needs nothing of them, and builds the program apart.
-	"internal/playground": {"internal/atomicfile"},
-	"internal/playground/engine": {
-		"", "baseline", "basemeasure", "certificate", "cost", "cost/costio", "estimate", "estimate/atlas", "internal/city",
-		"internal/places", "knapsack", "ldp", "mincostflow", "policy",
-	},
-	"internal/playground/wasm": {"internal/playground/engine"},
-
-	// The machine interface of "wpm solve", apart from the command so that it can be fuzzed.
-	"internal/machine": {
-		"baseline", "basemeasure", "certificate", "cost", "hilbert", "internal/num", "internal/parallel",
-		"knapsack", "ldp", "mincostflow", "mincostflow/network", "mirror", "sinkhorn", "sphere",
-		"", "estimate", "estimate/atlas", "policy", // the rows of a mechanism, and what its releases say
-	},
-
-	// The same lines for WebAssembly: the solvers, for the entry ./wasm of js.
-	"js/wasm": {"internal/machine"},
-
-	// The tour of wpm demo: its page is drawn as maps of a population are.
-	"internal/demo": {
-		"", "baseline", "cost", "estimate/atlas", "internal/city", "internal/folder",
-		"internal/parallel", "internal/plane", "internal/sheet", "ldp", "mincostflow", "policy",
-	},
-
-	// The command: its main package lists commands; who uses which is a package each, over policies of either kind.
-	"cmd/wpm": {
-		"cmd/wpm/internal/auditor", "cmd/wpm/internal/ondevice", "cmd/wpm/internal/planning",
-		"cmd/wpm/internal/published", "cmd/wpm/internal/publisher", "cmd/wpm/internal/server",
-		"cmd/wpm/internal/simulated", "cmd/wpm/internal/tools", "device", "internal/manual", "internal/shell",
-		"github.com/urfave/cli/v3",
-	},
-	"cmd/wpm/internal/published": {
-		"", "aggregate", "audit", "certificate", "device", "internal/child", "internal/places", "policy",
-		"sphere/codebook", "github.com/urfave/cli/v3",
-	},
-	"cmd/wpm/internal/publisher": {
-		"", "cmd/wpm/internal/geometry", "cmd/wpm/internal/planning", "cmd/wpm/internal/published", "device",
-		"estimate/plan", "internal/places", "internal/shell", "knapsack", "ldp", "policy", "sphere", "sphere/codebook",
-		"github.com/urfave/cli/v3",
-	},
-	"cmd/wpm/internal/ondevice": {
-		"", "cmd/wpm/internal/published", "device", "internal/manual", "internal/shell", "github.com/urfave/cli/v3",
-	},
-	"cmd/wpm/internal/server": {
-		"", "aggregate", "aggregate/reports", "certificate", "cmd/wpm/internal/published", "cost", "cost/costio", "device",
-		"estimate", "estimate/atlas", "internal/num", "internal/places", "internal/plane", "internal/sheet",
-		"internal/shell", "policy", "sphere/codebook", "github.com/urfave/cli/v3",
-	},
-	"cmd/wpm/internal/auditor": {
-		"", "audit", "certificate", "cmd/wpm/internal/published", "cost", "cost/costio", "device", "internal/shell",
-		"policy", "sphere/codebook", "github.com/urfave/cli/v3",
-	},
-	// The flags of plan and of design; plan itself, and the map of many devices on the card of design.
-	"cmd/wpm/internal/geometry": {
-		"internal/shell", "cost/costio", "internal/places", "github.com/urfave/cli/v3",
-	},
-	"cmd/wpm/internal/planning": {
-		"", "cmd/wpm/internal/geometry", "internal/shell", "device", "estimate", "estimate/plan",
-		"internal/places", "ldp", "github.com/urfave/cli/v3",
-	},
-	// What the commands here and in lab share. The command man writes its pages by device, whose version they name.
-	"internal/manual": {"internal/shell", "device", "github.com/urfave/cli/v3"},
-	"internal/shell": {"cost/costio", "device", "internal/places", "github.com/schollz/progressbar/v3",
-		"github.com/urfave/cli/v3", "golang.org/x/term"},
-	"cmd/wpm/internal/simulated": {
-		"device", "internal/atomicfile", "internal/demo", "internal/places", "internal/playground", "internal/shell",
-		"internal/simulation", "policy", "github.com/urfave/cli/v3",
-	},
-	"cmd/wpm/internal/tools": {
-		"certificate", "cost/costio", "device", "internal/machine", "internal/shell", "mincostflow/network",
-		"github.com/urfave/cli/v3",
-	},
-	"cmd/wpm-device": {"device"},
-	"release":        {}, // writes what a release contains
-	// Is the code of the trusted packages that of which maintain/mutation.md speaks?
-	"maintain/mutation": {},
-
-	// For tests, here and elsewhere; nothing that runs in production imports them.
-	"internal/numtest": {"github.com/google/go-cmp/cmp", "pgregory.net/rapid"},
-	"internal/notices": {"internal/numtest"}, // licences beside programs
-	// Laws by subject, over generators and exact arithmetic.
-	"proptest":                  {"cost", "proptest/exact", "pgregory.net/rapid"},
-	"proptest/exact":            {},
-	"proptest/projection":       {"proptest", "proptest/exact", "pgregory.net/rapid"},
-	"proptest/privacy":          {"proptest", "proptest/exact", "pgregory.net/rapid"},
-	"proptest/design":           {"proptest", "proptest/exact", "pgregory.net/rapid"},
-	"proptest/estimate":         {"proptest", "pgregory.net/rapid"},
-	"proptest/internal/planted": {"proptest", "proptest/exact", "pgregory.net/rapid"},
-	"fuzz":                      {},
-	"proofs":                    {},
-	"python":                    {}, // a test alone; python/lib is a module of its own, which has cgo
+// A layer is a set of folders. A package may import packages of the layers below its own, and of its own folder at the
+// top (mincostflow/... of one another): nothing else, but for the exceptions. A folder stands for those below it that
+// no other line names.
+var layers = []struct {
+	name    string
+	folders []string
+}{
+	{"foundations: they import nothing of this module", []string{"cost", "ldp", "vectors", "proptest/exact",
+		"internal/atomicfile", "internal/binomial", "internal/child", "internal/city", "internal/num", "internal/numtest",
+		"internal/parallel", "fuzz", "maintain", "proofs", "python", "release"}},
+	{"parts of solvers, policies, laws", []string{"policy", "projection", "baseline", "estimate", "hilbert", "knapsack",
+		"proptest", "vectors/gen", "internal/folder", "internal/notices", "internal/plane", "internal/rowcache", "internal/worst"}},
+	{"bounds, geometry of policies, drawing", []string{"internal/cutbound", "internal/places", "internal/ranking",
+		"internal/sheet", "estimate/atlas"}},
+	{"solvers; the device", []string{"basemeasure", "mincostflow", "mirror", "sinkhorn", "sphere", "device", "conform"}},
+	{"counts, forecasts, what commands share", []string{"aggregate", "estimate/plan", "internal/shell"}},
+	{"proofs of numbers, manual pages", []string{"certificate", "internal/manual"}},
+	{"the mechanism, and audits", []string{"", "audit"}},
+	{"machine interface, demonstrations", []string{"internal/demo", "internal/machine", "internal/playground",
+		"internal/simulation"}},
+	{"commands", []string{"cmd", "js/wasm"}},
 }
+
+// exceptions are imports that the layers forbid, with the reason.
+var exceptions = map[[2]string]string{}
+
+// outside are the modules that a package may use, besides gonum in what no device runs.
+var outside = map[string][]string{
+	"cost/costio":      {"github.com/sbinet/npyio"},
+	"internal/numtest": {"github.com/google/go-cmp", "pgregory.net/rapid"},
+	"internal/places":  {"golang.org/x/text"},
+	"internal/shell":   {"github.com/schollz/progressbar/v3", "github.com/urfave/cli/v3", "golang.org/x/term"},
+	"internal/manual":  {"github.com/urfave/cli/v3"},
+	"cmd/wpm":          {"github.com/urfave/cli/v3"},
+	"cmd/wpm-conform":  {"pgregory.net/rapid"},
+	"conform":          {"pgregory.net/rapid"},
+	"proptest":         {"pgregory.net/rapid"},
+	"proptest/exact":   {},
+	"cmd/wpm-device":   {},
+}
+
+// alone says what a package brings in of this module, on any way, and that it brings in nothing else: the trusted core
+// and the private paths, what a device runs, and the verifiers of projections, which owe nothing to any solver.
+var alone = map[string][]string{
+	"ldp": nil, "cost": nil, "policy": {"ldp"},
+	"device":                      {"internal/atomicfile", "ldp", "policy"},
+	"cmd/wpm-device":              {"device", "internal/atomicfile", "ldp", "policy"},
+	"sphere/codebook":             {"ldp", "policy", "sphere"}, // and gonum, for utility
+	"projection/verify":           {"cost", "internal/num", "internal/parallel", "projection"},
+	"sinkhorn/internal/gridproof": {"cost", "internal/num", "internal/parallel", "projection", "projection/verify"},
+	"vectors":                     nil,
+	"proptest/exact":              nil, // the oracle of laws and vectors
+}
+
+// solvers can be imported alone: all that they bring is this module and gonum.
+var solvers = []string{"basemeasure", "baseline", "estimate", "hilbert", "knapsack", "mincostflow", "mincostflow/network",
+	"mirror", "projection", "projection/verify", "sinkhorn", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "sphere"}
 
 // forbidden lists standard packages that a package must not reach directly, with the reason.
 var forbidden = map[string]map[string]string{
@@ -371,7 +164,7 @@ func reached(t *testing.T, name string) map[string]listed {
 			visit(imp)
 		}
 	}
-	visit(module + "/" + name)
+	visit(strings.TrimSuffix(module+"/"+name, "/"))
 	return found
 }
 
@@ -382,19 +175,57 @@ func short(path string) string {
 	return strings.TrimPrefix(path, module+"/")
 }
 
-func TestImportPicture(t *testing.T) {
-	all := packages(t)
-	seen := map[string]bool{}
-	for path, p := range all {
-		if p.Standard || (path != module && !strings.HasPrefix(path, module+"/")) {
-			continue
+// inFolder says whether path is folder or below it.
+func inFolder(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// nearest returns the longest folder that has path, which is none for the root.
+func nearest(path string, folders iter.Seq[string]) (best string, ok bool) {
+	for f := range folders {
+		if (path == f || f != "" && inFolder(path, f)) && (!ok || len(f) > len(best)) {
+			best, ok = f, true
 		}
-		name := short(path)
-		seen[name] = true
-		allowed, ok := picture[name]
-		if !ok {
-			t.Errorf("package %q is not in the picture", name)
-			continue
+	}
+	return best, ok
+}
+
+// layerOf returns the number of a package's layer, or -1.
+func layerOf(path string) int {
+	at, longest := -1, ""
+	for n, l := range layers {
+		if f, ok := nearest(path, slices.Values(l.folders)); ok && (at < 0 || len(f) > len(longest)) {
+			at, longest = n, f
+		}
+	}
+	return at
+}
+
+// top returns the folder at the top that a package is in: of internal and cmd the one below.
+func top(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	if len(parts) > 1 && parts[0] == "internal" {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// ours are the packages of this module, by name.
+func ours(t *testing.T) map[string]listed {
+	found := map[string]listed{}
+	for path, p := range packages(t) {
+		if path == module || strings.HasPrefix(path, module+"/") {
+			found[short(path)] = p
+		}
+	}
+	return found
+}
+
+// TestImportLayers holds that imports go down, and that nothing is imported from elsewhere but by those who may.
+func TestImportLayers(t *testing.T) {
+	all, used := packages(t), map[[2]string]bool{}
+	for name, p := range ours(t) {
+		mine := layerOf(name)
+		if mine < 0 {
+			t.Errorf("package %q is in no layer", name)
 		}
 		for _, imp := range p.Imports {
 			if why := forbidden[name][imp]; why != "" {
@@ -403,21 +234,67 @@ func TestImportPicture(t *testing.T) {
 			if all[imp].Standard || imp == "C" || imp == "unsafe" {
 				continue
 			}
-			if !slices.Contains(allowed, short(imp)) {
-				t.Errorf("%s imports %q, which the picture does not allow", name, short(imp))
+			if imp != module && !strings.HasPrefix(imp, module+"/") {
+				who, _ := nearest(name, maps.Keys(outside))
+				if !slices.ContainsFunc(outside[who], func(m string) bool { return inFolder(imp, m) }) &&
+					!inFolder(imp, "gonum.org/v1/gonum") {
+					t.Errorf("%s imports %s", name, imp)
+				}
+				continue
 			}
+			edge := [2]string{name, short(imp)}
+			used[edge] = true
+			if layerOf(short(imp)) < mine || name != "" && top(name) == top(short(imp)) || exceptions[edge] != "" {
+				continue
+			}
+			t.Errorf("%s imports %q, which is not below it (layer %q)", name, short(imp), layers[mine].name)
 		}
-		for _, edge := range allowed {
-			if path := module + "/" + edge; !slices.Contains(p.Imports, edge) && !slices.Contains(p.Imports, path) &&
-				!(edge == "" && slices.Contains(p.Imports, module)) {
-				t.Errorf("the picture draws %s -> %q, which is not there", name, edge)
+	}
+	for edge := range exceptions {
+		if !used[edge] {
+			t.Errorf("the exception %v is not needed", edge)
+		}
+	}
+	for _, l := range layers {
+		for _, f := range l.folders {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(ours(t))), func(p string) bool { return inFolder(p, f) }) {
+				t.Errorf("there is no folder %q", f)
 			}
 		}
 	}
-	for name := range picture {
-		if !seen[name] {
-			t.Errorf("the picture names %q, which does not exist", name)
+}
+
+// TestImportNotInProducts holds that what serves tests alone is in no program but wpm-conform.
+func TestImportNotInProducts(t *testing.T) {
+	for _, program := range []string{"cmd/wpm", "cmd/wpm-device", "js/wasm", "internal/playground/wasm", "release"} {
+		for path := range reached(t, program) {
+			if name := short(path); inFolder(name, "proptest") || inFolder(name, "vectors") || inFolder(name, "internal/numtest") {
+				t.Errorf("%s brings in %s", program, name)
+			}
 		}
+	}
+}
+
+// TestImportAlone holds what packages bring in, on any way.
+func TestImportAlone(t *testing.T) {
+	for name, allowed := range alone {
+		t.Run(name, func(t *testing.T) {
+			for path, p := range reached(t, name) {
+				gonum := name == "sphere/codebook" && inFolder(path, "gonum.org/v1/gonum")
+				if !p.Standard && !gonum && short(path) != name && !slices.Contains(allowed, short(path)) {
+					t.Errorf("it brings in %s", path)
+				}
+			}
+		})
+	}
+	for _, name := range solvers {
+		t.Run(name, func(t *testing.T) {
+			for path, p := range reached(t, name) {
+				if !p.Standard && !inFolder(path, module) && !inFolder(path, "gonum.org/v1/gonum") {
+					t.Errorf("it brings in %s", path)
+				}
+			}
+		})
 	}
 }
 
@@ -434,45 +311,93 @@ func TestImportSeed(t *testing.T) {
 	}
 }
 
-// TestImportSolverAlone holds that a solver can be imported alone: all it brings is gonum and this module.
-func TestImportSolverAlone(t *testing.T) {
-	for _, name := range []string{"mincostflow", "mincostflow/network", "knapsack", "basemeasure", "mirror", "baseline"} {
-		for path, p := range reached(t, name) {
-			if p.Standard || strings.HasPrefix(path, module+"/") || strings.HasPrefix(path, "gonum.org/v1/gonum/") {
+// folders counts the imports between folders at the top, of internal and of cmd between those below.
+func folders(t *testing.T) map[[2]string]int {
+	edges := map[[2]string]int{}
+	for name, p := range ours(t) {
+		for _, imp := range p.Imports {
+			if from, to := top(name), top(short(imp)); (imp == module || strings.HasPrefix(imp, module+"/")) && from != to {
+				edges[[2]string{from, to}]++
+			}
+		}
+	}
+	return edges
+}
+
+// backArrows returns the fewest arrows whose removal leaves no circle: the search is over the folders that lie on a
+// circle, by dynamic programming over sets (Held and Karp 1962), which is exact.
+func backArrows(edges map[[2]string]int) (least int, circle []string) {
+	next := map[string][]string{}
+	for e := range edges {
+		next[e[0]] = append(next[e[0]], e[1])
+	}
+	reaches := func(from, to string) bool {
+		seen, todo := map[string]bool{}, slices.Clone(next[from])
+		for len(todo) > 0 {
+			at := todo[0]
+			todo = todo[1:]
+			if at == to {
+				return true
+			}
+			if !seen[at] {
+				seen[at] = true
+				todo = append(todo, next[at]...)
+			}
+		}
+		return false
+	}
+	for f := range next {
+		if reaches(f, f) {
+			circle = append(circle, f)
+		}
+	}
+	slices.Sort(circle)
+	n := len(circle)
+	if n > 20 {
+		return math.MaxInt, circle
+	}
+	best := make([]int, 1<<n) // of orders of a set that stands lowest: arrows from it to the rest go up
+	for set := 1; set < len(best); set++ {
+		best[set] = math.MaxInt
+		for last := range n {
+			if set>>last&1 == 0 {
 				continue
 			}
-			t.Errorf("%s brings in %s", name, path)
+			up := 0
+			for below := range n { // a folder below that imports the last one
+				if below != last && set>>below&1 == 1 && edges[[2]string{circle[below], circle[last]}] > 0 {
+					up++
+				}
+			}
+			best[set] = min(best[set], best[set&^(1<<last)]+up)
 		}
+	}
+	return best[len(best)-1], circle
+}
+
+// TestBackArrows holds that the folders form layers, but for a few arrows.
+func TestBackArrows(t *testing.T) {
+	const most = 10
+	least, circle := backArrows(folders(t))
+	t.Logf("%d arrows back, among %q", least, circle)
+	if least > most {
+		t.Errorf("%d arrows run back, at most %d may; on circles: %q", least, most, circle)
 	}
 }
 
-// TestImportVerifyAlone holds that the verifiers of projections reach no solver, on no way: what they prove owes
-// nothing to what they check.
-func TestImportVerifyAlone(t *testing.T) {
-	allowed := []string{"cost", "internal/num", "internal/parallel", "projection", "projection/verify",
-		"sinkhorn/internal/gridproof"}
-	for path, p := range reached(t, "sinkhorn/internal/gridproof") { // and so of projection/verify
-		if !p.Standard && !slices.Contains(allowed, short(path)) {
-			t.Errorf("sinkhorn/internal/gridproof brings in %s", path)
+// TestBackArrowsFound tries the search on pictures of which the answer is known.
+func TestBackArrowsFound(t *testing.T) {
+	arrows := func(s string) map[[2]string]int {
+		edges := map[[2]string]int{}
+		for _, e := range strings.Fields(s) {
+			edges[[2]string{e[:1], e[1:]}] = 1
 		}
+		return edges
 	}
-}
-
-// TestImportTrustedAlone holds that the trusted core and the private paths bring in nothing but the standard library;
-// that of vectors also its float solver and what that needs, for utility alone.
-func TestImportTrustedAlone(t *testing.T) {
-	for name, extra := range map[string][]string{"ldp": nil, "cost": nil, "policy": {"ldp"},
-		"device":          {"internal/atomicfile", "ldp", "policy"},
-		"cmd/wpm-device":  {"device", "internal/atomicfile", "ldp", "policy"},
-		"sphere/codebook": {"ldp", "policy", "sphere"}} {
-		for path, p := range reached(t, name) {
-			if name == "sphere/codebook" && strings.HasPrefix(path, "gonum.org/v1/gonum/") {
-				continue // see the edge of sphere
-			}
-			if p.Standard || short(path) == name || slices.Contains(extra, short(path)) {
-				continue
-			}
-			t.Errorf("%s brings in %s", name, path)
+	for picture, want := range map[string]int{"ab bc ac": 0, "ab ba": 1, "ab bc ca": 1, "ab bc ca ac": 1, "ab ba cd dc bc": 2,
+		"ab ba bc cb ca ac": 3} {
+		if got, circle := backArrows(arrows(picture)); got != want {
+			t.Errorf("%s: %d, want %d, among %q", picture, got, want, circle)
 		}
 	}
 }
