@@ -31,7 +31,7 @@ var layers = []struct {
 	{"parts of solvers, policies, laws", []string{"policy", "projection", "baseline", "estimate", "hilbert", "knapsack",
 		"proptest", "vectors/gen", "internal/folder", "internal/notices", "internal/plane", "internal/rowcache", "internal/worst"}},
 	{"bounds, geometry of policies, drawing", []string{"internal/cutbound", "internal/places", "internal/ranking",
-		"internal/sheet", "estimate/atlas"}},
+		"internal/sheet", "estimate/atlas", "channel"}},
 	{"solvers; the device", []string{"basemeasure", "mincostflow", "mirror", "sinkhorn", "sphere", "device", "conform"}},
 	{"counts, forecasts, what commands share", []string{"aggregate", "estimate/plan", "internal/shell"}},
 	{"proofs of numbers, manual pages", []string{"certificate", "internal/manual"}},
