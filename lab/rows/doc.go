@@ -5,5 +5,5 @@
 // truth. Counts are drawn from the truth: this is a simulation. Equal runs of a city have the same generator for every
 // design. Distances are W_1, by exact transport.
 //
-// With 3 runs of each cell the study takes about a quarter of an hour on two cores.
+// With 3 runs of each cell the study takes some two minutes on two cores.
 package rows

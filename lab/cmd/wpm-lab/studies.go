@@ -514,7 +514,7 @@ func rowsStudy() study {
 	return study{
 		examples: []string{"rows -o rows"},
 		name:     "rows", usage: "rows for a map: the error of maps by the default, the best disc, and codes, on made-up cities",
-		about:  "Needs no data; cities and counts are drawn from -seed, so this is a simulation. A quarter of an hour with the defaults.",
+		about:  "Needs no data; cities and counts are drawn from -seed, so this is a simulation. Two minutes with the defaults.",
 		seeded: "of cities and counts", positive: []string{"few", "many"}, run: runRows,
 		end: "Simulated. Report: ",
 		flags: []cli.Flag{
