@@ -22,6 +22,12 @@
 // fixed seed draws them; no private data are used. Map reads these counts like any others, without the prior. Distances
 // to the truth are W_p under the cost, by exact transport.
 //
+// # The floor
+//
+// Rows may not tell some places apart, whatever the number of devices: see package estimate/patch. The floor is the mean
+// over the worlds of the distance between the truth and the best map of exact reports. No number of devices brings the
+// mean error of a map of these rows much below the floor.
+//
 // # What it is worth
 //
 // docs/choosing.md compares predictions with the errors of the same estimator when the prior is the truth. The

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
@@ -35,6 +36,10 @@ type Prediction struct {
 	// HalfWidth is of the interval for the share of a quarter of the places, at level 0.9: the mean.
 	HalfWidth float64         `json:"half_width"`
 	Signal    estimate.Signal `json:"signal"` // by the means of Map and Guess
+	// Alike is the number of places that the rows do not tell from some other, with any number of devices (see package
+	// estimate/patch), and Floor the mean distance of the best map of exact reports to the truth: 0 if all are told apart.
+	Alike int     `json:"alike"`
+	Floor float64 `json:"floor"`
 }
 
 // Mechanism is what devices release with.
@@ -43,6 +48,34 @@ type Mechanism struct {
 	channel *estimate.Channel
 	laws    [][]float64 // of a release, by world
 	disc    float64
+	patches patch.Patches
+	floor   float64
+}
+
+// Patches are the places that no number of devices tells apart.
+func (m *Mechanism) Patches() patch.Patches { return m.patches }
+
+// Floor is the mean over the worlds of the distance between the truth and the best map of exact reports: the sum of a
+// patch, shared within it as the prior says.
+func (m *Mechanism) Floor() float64 { return m.floor }
+
+// ground finds the patches and the floor.
+func (m *Mechanism) ground() error {
+	ctx, l := context.Background(), m.planner
+	var err error
+	if m.patches, err = patch.Find(ctx, m.channel, l.prior, patch.Countless); err != nil || m.patches.Shared() == 0 {
+		return err
+	}
+	far := make([]float64, Worlds)
+	err = parallel.Each(ctx, Worlds, func(n int) error {
+		best, err := m.patches.Best(l.worlds[n], l.prior)
+		if err == nil {
+			far[n], err = l.distance(ctx, l.toInput, l.worlds[n], best)
+		}
+		return err
+	}, nil)
+	m.floor = spread(far).Mean
+	return err
 }
 
 // Mechanism takes the rows of a policy: row i is the law of a release of a device at input i. Errors: ErrShape, those
@@ -87,7 +120,7 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 	if wide > 0 {
 		m.disc = total / wide
 	}
-	return m, nil
+	return m, m.ground()
 }
 
 // Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrShape, those of the estimators
@@ -130,7 +163,7 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 	}
 	out := Prediction{
 		Devices: devices, Guess: spread(l.guess), Raw: spread(raw), Map: spread(theta), Disc: m.disc,
-		HalfWidth: spread(half).Mean,
+		HalfWidth: spread(half).Mean, Alike: m.patches.Shared(), Floor: m.floor,
 	}
 	ratios := make([]float64, Worlds)
 	for n, g := range l.guess {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
@@ -48,6 +49,7 @@ type Planner struct {
 	toOutput *cost.Dense // inputs x outputs
 	toInput  *cost.Dense // inputs x inputs
 	geometry *estimate.Geometry
+	prior    []float64 // nil: none
 	worlds   [][]float64
 	guess    []float64 // distance of the even map, by world
 	region   []float64 // a quarter of the places
@@ -70,7 +72,7 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 	if !(p.P > 0 && p.P <= math.MaxFloat64) {
 		return nil, fmt.Errorf("%w: power %v", ErrShape, p.P)
 	}
-	l := &Planner{power: p.P}
+	l := &Planner{power: p.P, prior: slices.Clone(p.Prior)}
 	var err error
 	if l.geometry, err = estimate.NewGeometry(p.Cost, p.P); err != nil {
 		return nil, err

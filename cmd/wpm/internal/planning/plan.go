@@ -138,6 +138,7 @@ func inUnits(p plan.Prediction, scale float64) plan.Prediction {
 	for _, d := range []*plan.Distance{&p.Guess, &p.Raw, &p.Map} {
 		d.Mean, d.Low, d.High = d.Mean*scale, d.Low*scale, d.High*scale
 	}
+	p.Floor *= scale
 	return p
 }
 
@@ -383,6 +384,29 @@ func wasserstein(u places.Unit) string {
 	return fmt.Sprintf("W_%v", u.P)
 }
 
+// printFloors says what no number of devices resolves, once for each eps and number of places.
+func (p Card) printFloors(out io.Writer) {
+	said := map[string]bool{}
+	for _, r := range p.Rows {
+		if text := floor(r.Prediction, p.Unit); text != "" && !said[text] {
+			if len(said) == 0 {
+				fmt.Fprintln(out)
+			}
+			said[text] = true
+			fmt.Fprintf(out, "eps %s: %s\n", r.Epsilon, text)
+		}
+	}
+}
+
+// floor is one line about the places that the rows do not tell apart, or "".
+func floor(p plan.Prediction, unit string) string {
+	if p.Alike == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d places share a row with another, or nearly: no number of devices tells them apart; floor %.2g %s", p.Alike,
+		p.Floor, unit)
+}
+
 // print tabulates the choices, and says how to read them.
 func (p Card) print(out io.Writer) error {
 	var b bytes.Buffer
@@ -399,6 +423,7 @@ func (p Card) print(out io.Writer) error {
 			r.Epsilon, r.Devices, r.Guess.Mean, r.Raw.Mean, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, r.Signal)
 	}
 	w.Flush()
+	p.printFloors(&b)
 	if p.Target != nil {
 		p.printTarget(&b)
 	}

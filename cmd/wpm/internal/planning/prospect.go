@@ -77,6 +77,9 @@ func (m *Prospect) Print(w io.Writer) {
 		p.Guess.Mean, p.Raw.Mean, p.Signal)
 	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n",
 		100*p.HalfWidth)
+	if text := floor(*p, m.Unit); text != "" {
+		fmt.Fprintf(w, "\t%s\n", text)
+	}
 	if m.Uniform != nil {
 		fmt.Fprintf(w, "\twith the uniform base measure it would be off by %.3g %s\n", m.Uniform.Map.Mean, m.Unit)
 	}

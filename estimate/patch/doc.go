@@ -1,0 +1,38 @@
+// Package patch finds the places that the rows of a policy cannot tell apart.
+//
+// # The problem
+//
+// A map is estimated from the law of the releases, theta P. If places i and j have the same row, P_i = P_j, then mass that
+// moves from i to j changes no law. So no number of releases tells how the mass of the two is shared, and a map there
+// is the prior's. Rows that are nearly equal are as bad until there are very many devices.
+//
+// # Patches
+//
+// Let u be the prior and q = u P the law of a release from it. Places i and j are inseparable at N devices if
+//
+//	N (u_i + u_j)^2 sum_y (P_iy - P_jy)^2 / q_y < 4
+//
+// The left side is the squared signal, in standard deviations, of all mass of the two places moving from one to the
+// other. A patch is a set of places that are inseparable in pairs. Patches come from complete linkage: the two nearest
+// sets are joined first, by the largest left side between their places, until none is below 4. At N = [Countless], the
+// patches are what no number of devices resolves. Groups are something else: what the reports at hand did not resolve.
+//
+// # The floor
+//
+// [Patches.Best] is the best map of exact reports: the sum of a patch is known, and is shared as the prior says. The mean
+// distance of it to the truth, over the worlds of package estimate/plan, is the floor of a policy.
+//
+//	symbol  here           meaning
+//	k, kv   Channel.Dims   inputs and outputs
+//	u       prior          a public distribution over the inputs
+//
+// # Cost
+//
+// With k places and kv outputs: O(k^2 kv) time at most, much less where rows differ early, and 8 (k^2 + k kv) bytes.
+//
+// # What is guaranteed and what is not
+//
+// Every pair of a patch is inseparable by the formula, and no two patches could be one. The same input gives the same
+// patches. Patches are about pairs: three rows of which one is the mean of the others are no patch, although some maps
+// have the same law. So the floor is a lower bound of what rows cost.
+package patch

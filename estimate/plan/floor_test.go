@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/ldp"
+)
+
+// TestFloor: places 0 and 1, at a distance of 1, share a row. With an even prior the best map shares their mass evenly,
+// so the floor is the mean over the worlds of half their difference; and a billion devices stay at it.
+func TestFloor(t *testing.T) {
+	c, err := cost.NewPoints([][]float64{{0}, {1}, {5}, {9}}, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eps, err := ldp.ParseEpsilon("2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := ldp.NewPolytope(eps, []float64{0.5, 0.5, 0.5, 0.5}, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := New(context.Background(), Problem{Cost: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(favoured func(i int) int) *Mechanism {
+		m, err := l.Mechanism(func(i int) ldp.Weights {
+			q := make([]float64, 4)
+			q[favoured(i)] = 1
+			return box.Round(q)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	m := at(func(i int) int { return max(i, 1) })
+	want := 0.0
+	for _, w := range l.worlds {
+		want += math.Abs(w[0]-w[1]) / 2 / Worlds
+	}
+	if math.Abs(m.Floor()-want) > 1e-12 || m.Patches().Shared() != 2 {
+		t.Errorf("floor %v of %d places, want %v of 2", m.Floor(), m.Patches().Shared(), want)
+	}
+	p, err := m.Predict(context.Background(), 1_000_000_000, estimate.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What is estimated is within 1 % of the guess at a billion devices.
+	if p.Floor != m.Floor() || p.Alike != 2 || math.Abs(p.Map.Mean-want) > 0.01*p.Guess.Mean {
+		t.Errorf("%+v, want a map at the floor of %v", p, want)
+	}
+	all := at(func(i int) int { return i })
+	if all.Floor() != 0 || all.Patches().Shared() != 0 {
+		t.Errorf("rows that differ have a floor of %v", all.Floor())
+	}
+}
