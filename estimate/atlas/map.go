@@ -3,7 +3,10 @@ package atlas
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
+
+	"github.com/wpm-go/wpm/estimate/patch"
 )
 
 // Map is an estimate, and how fine a map of it the counts support.
@@ -26,6 +29,9 @@ type Map struct {
 	// the counts do not contradict. Tested says that places were looked at.
 	Single []int
 	Tested bool
+	// Patches are the places that the rows do not tell apart, with any number of reports; none for more places than
+	// package estimate/patch takes. A square that is drawn is never a single place of a larger patch.
+	Patches patch.Patches
 }
 
 // Part is a square of a map as it is drawn.
@@ -46,9 +52,35 @@ func (w World) Map(ctx context.Context, counts []uint64, s Settings) (m Map, err
 	if err := m.resolve(ctx, w.problem(counts, s.Prior), w.places); err != nil {
 		return m, err
 	}
+	if m.Patches, err = w.Patches(ctx); err != nil {
+		return m, err
+	}
+	m.join()
 	m.Parts = partsOf(m.Estimate, m.Of, m.Squares)
 	m.Headline = m.headline(w.name)
 	return m, nil
+}
+
+// Patches are the places that the rows of w do not tell apart, with any number of reports, for an even prior. For more
+// places than package estimate/patch takes, there are none. The error is that of ctx, or of a World without a channel.
+func (w World) Patches(ctx context.Context) (patch.Patches, error) {
+	p, err := patch.Find(ctx, w.Channel, nil, patch.Countless)
+	if errors.Is(err, patch.ErrLimit) {
+		return patch.Patches{}, nil
+	}
+	return p, err
+}
+
+// join draws the places of a patch as one, where every place would be a square, and names none of them.
+func (m *Map) join() {
+	if m.Patches.Shared() == 0 {
+		return
+	}
+	m.Single = slices.DeleteFunc(m.Single, func(i int) bool { return !m.Patches.Alone(i) })
+	if m.Squares == len(m.Shares) {
+		m.Of, m.Squares = m.Patches.Of, len(m.Patches.Size)
+		m.Drawn = block(m.Estimate, m.Of, m.Squares)
+	}
 }
 
 // partsOf lists n squares, the largest share first.

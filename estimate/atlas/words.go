@@ -51,8 +51,19 @@ func (m Map) headline(label func(int) string) string {
 		plane.Percent(part.Share), part.Size, label(part.Center))
 }
 
-// Coarse says how fine the drawn map is.
+// Coarse says how fine the drawn map is, and which places no number of reports tells apart.
 func (m Map) Coarse() string {
+	text, rows := m.fineness(), m.Patches.String()
+	switch {
+	case rows == "":
+		return text
+	case text == "":
+		return rows + "."
+	}
+	return text + "\n" + rows + "."
+}
+
+func (m Map) fineness() string {
 	switch {
 	case m.Squares == 1:
 		return "The map is drawn as the guess: the reports say no more."

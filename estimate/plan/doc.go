@@ -25,9 +25,9 @@
 // # The floor
 //
 // Rows may not tell some places apart, whatever the number of devices: see package estimate/patch. The floor is the mean
-// over the worlds of the distance between the truth and the best map of exact reports: the nearest one of what Map makes
-// of exact counts of a million and of a hundred million releases, and of the sums of patches, shared as the prior says. No number of devices brings the mean error of
-// a map of these rows much below the floor.
+// over the worlds of the distance between the truth and the best map of exact reports. That is the nearest of three:
+// what Map makes of exact counts of a million and of a hundred million releases, and the sums of patches, shared as the
+// prior says. No number of devices brings the mean error of a map of these rows much below the floor.
 //
 // # What it is worth
 //

@@ -71,7 +71,7 @@ var exact = [...]float64{1e6, 1e8}
 func (m *Mechanism) ground() error {
 	ctx, l := context.Background(), m.planner
 	var err error
-	if m.patches, err = patch.Find(ctx, m.channel, l.prior, patch.Countless); err != nil || m.patches.Shared() == 0 {
+	if m.patches, err = patch.Find(ctx, m.channel, nil, patch.Countless); err != nil || m.patches.Shared() == 0 {
 		return err
 	}
 	far := make([]float64, Worlds)
