@@ -14,6 +14,8 @@ import (
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/estimate/atlas"
+	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere/codebook"
@@ -106,7 +108,28 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 	}
 	delete(v.JSON, "cost")
 	v.Claims, v.JSON["utility"] = "utility: "+utility+"\n", utility
-	return v, nil
+	if p.PrivacyOnly {
+		return v, nil
+	}
+	alike, err := Alike(ctx, p.Policy)
+	if text := alike.String(); text != "" {
+		v.Claims += "map: " + text + "\n"
+		v.JSON["alike"] = alike.Shared()
+	}
+	return v, err
+}
+
+// Alike returns the places that a policy of mixture mode does not tell apart; none for more places than package
+// estimate/patch takes, and for projection mode. The error is that of ctx.
+func Alike(ctx context.Context, p policy.Policy) (patch.Patches, error) {
+	if p.Mode() != policy.Mixture || p.Inputs() > patch.MaxInputs || p.Outputs() > patch.MaxPairs/p.Inputs() {
+		return patch.Patches{}, nil
+	}
+	w, err := atlas.Of(ctx, p)
+	if err != nil { // a cost that is no cost is what others complain of
+		return patch.Patches{}, ctx.Err()
+	}
+	return w.Patches(ctx)
 }
 
 // Prepare finds the solver, which a release starts in a process of its own.

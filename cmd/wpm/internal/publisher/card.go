@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
+	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
@@ -51,6 +52,9 @@ type DesignCard struct {
 	unit   places.Unit
 	metric string // the unit of Displacement
 	kind   wpm.Kind
+	// Places that no number of devices tells apart.
+	Alike   int `json:"alike,omitempty"`
+	patches patch.Patches
 	// Left out for the size of the cost.
 	noTable, noMenu bool
 	// Displacement is how far a place is at most from where the policy has it, on integer coordinates; nil without places.
@@ -130,6 +134,9 @@ func (d DesignCard) render(asJSON bool) ([]byte, error) {
 			d.unit.Amount(d.Design))
 	}
 	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.unit.Amount(d.Lower))
+	if text := d.patches.String(); text != "" && d.Map == nil { // which says it with the floor
+		fmt.Fprintf(w, "map\t%s\n", text)
+	}
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
 	w.Flush()
 	if len(d.Table) > 0 {

@@ -250,6 +250,11 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 	}
 	worst, input := d.WorstCase()
 	card.Upper, card.WorstInput = worst, p.InputLabel(input)
+	var err error
+	if card.patches, err = published.Alike(ctx, p); err != nil {
+		return nil, err
+	}
+	card.Alike = card.patches.Shared()
 	if geometry := p.Geometry(); geometry != nil && geometry.Kind == policy.Points {
 		moved := d.Displacement()
 		card.Displacement, card.metric = &moved, g.Metric()

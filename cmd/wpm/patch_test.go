@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPatches: design, verify, plan and aggregate say in one line which places the rows do not tell apart, and say
+// nothing where all are told apart.
+func TestPatches(t *testing.T) {
+	dir := t.TempDir()
+	const said = "share a row with another"
+	for name, c := range map[string]struct {
+		points string
+		alike  bool
+	}{
+		// Of a cluster of three, the nearest outputs are the same.
+		"clumps": {"label,x\na,0\nb,0.1\nc,0.2\nd,50\ne,50.1\nf,50.2\n", true},
+		// Places farther and farther apart: a disc of one place.
+		"pair": {"label,x\na,0\nb,1\n", false},
+	} {
+		points, policy, reports := filepath.Join(dir, name+".csv"), filepath.Join(dir, name+".json"),
+			filepath.Join(dir, name+".counts.csv")
+		if err := os.WriteFile(points, []byte(c.points), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		places := strings.Split(strings.TrimSpace(c.points), "\n")[1:]
+		counts := "label,count\n"
+		for n, line := range places {
+			label, _, _ := strings.Cut(line, ",")
+			counts += label + "," + strings.Repeat("9", 2+n%2) + "\n"
+		}
+		if err := os.WriteFile(reports, []byte(counts), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for command, out := range map[string]string{
+			"design":    must(t, "", "design", "-points", points, "-eps", "1", "-o", policy),
+			"verify":    must(t, "", "verify", policy),
+			"plan":      must(t, "", "plan", "-points", points, "-eps", "1", "-devices", "1000"),
+			"aggregate": must(t, "", "aggregate", "-counts", reports, policy),
+		} {
+			if strings.Contains(out, said) != c.alike {
+				t.Errorf("%s of %s: the line is there: %v, want %v:\n%s", command, name, !c.alike, c.alike, out)
+			}
+		}
+	}
+}
