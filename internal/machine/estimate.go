@@ -20,6 +20,8 @@ type estimateAnswer struct {
 	Models    []model  `json:"models,omitempty"`
 	Signal    string   `json:"signal,omitempty"`
 	Gap       *number  `json:"gap,omitempty"`
+	// Patch is the patch of each place, if there are places that no number of reports tells apart: see estimate/patch.
+	Patch []int `json:"patch,omitempty"`
 }
 
 // model is one of those that the estimator map averages.
@@ -88,7 +90,11 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 			gap := number(*r.Gap)
 			ans.Gap = &gap
 		}
-		return nil
+		alike, err := w.Patches(ctx)
+		if alike.Shared() > 0 {
+			ans.Patch = alike.Of
+		}
+		return err
 	})
 	return ans, err
 }

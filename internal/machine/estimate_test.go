@@ -37,6 +37,20 @@ func TestEstimateMLE(t *testing.T) {
 	}
 }
 
+// TestEstimatePatch: places that share a row with others have the number of their patch; without such places there are
+// no numbers.
+func TestEstimatePatch(t *testing.T) {
+	a := ask(t, "estimate", `{"cost":{"kind":"points","x":[[0],[0.1],[0.2],[50],[50.1],[50.2]],"p":1},`+
+		`"m":[0.16,0.16,0.16,0.16,0.16,0.16],"eps":"1","counts":[9,9,9,3,3,3],"estimator":"em"}`)
+	patch := list(t, a["patch"])
+	if len(patch) != 6 || patch[3] == patch[0] || !(patch[0] == patch[1] || patch[1] == patch[2] || patch[0] == patch[2]) {
+		t.Errorf("patches %v", patch)
+	}
+	if a := ask(t, "estimate", `{`+randomized+`,"counts":[50,30,20]}`); a["patch"] != nil {
+		t.Errorf("patches %v of rows that differ", a["patch"])
+	}
+}
+
 // TestEstimateHelp: the example of the help is a line that has an answer.
 func TestEstimateHelp(t *testing.T) {
 	_, line, _ := strings.Cut(Fields("estimate"), "echo '")

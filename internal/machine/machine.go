@@ -115,7 +115,8 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"     of the estimator map: models [{length, roughness, weight}], which the map is an average of, by weight: length\n" +
 		"     in the unit of distances, roughness the standard deviation of the map's logarithm, 0 for the guess; and signal:\n" +
 		"     none, weak or ok, whether the map is better than the guess;\n" +
-		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise"}
+		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise;\n" +
+		"     where places share a row with others: patch [k], the places of one number are told apart by no number of releases"}
 
 // find returns the kind of a name, the zero kind if there is none.
 func find(name string) kind {

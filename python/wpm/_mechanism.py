@@ -464,6 +464,8 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
             The counts as shares.
         estimator, reason, models, signal, gap
             Where there is one. signal says whether the map is better than the guess: "none", "weak" or "ok".
+        patch
+            Only where rows are alike: the patch of each place. No number of reports tells places of a patch apart.
 
     Raises
     ------
