@@ -19,8 +19,9 @@
 //
 // # The floor
 //
-// [Patches.Best] is the best map of exact reports: the sum of a patch is known, and is shared as the prior says. The mean
-// distance of it to the truth, over the worlds of package estimate/plan, is the floor of a policy.
+// [Patches.Best] is a map of exact reports: the sum of a patch is known, and is shared as the prior says. Package
+// estimate/plan states a floor from it and from other maps of exact reports. Models of smooth maps may share the sum of
+// a patch better than the prior does.
 //
 //	symbol  here           meaning
 //	k, kv   Channel.Dims   inputs and outputs
@@ -34,5 +35,5 @@
 //
 // Every pair of a patch is inseparable by the formula, and no two patches could be one. The same input gives the same
 // patches. Patches are about pairs: three rows of which one is the mean of the others are no patch, although some maps
-// have the same law. So the floor is a lower bound of what rows cost.
+// have the same law.
 package patch

@@ -27,7 +27,7 @@
 // Rows may not tell some places apart, whatever the number of devices: see package estimate/patch. The floor is the mean
 // over the worlds of the distance between the truth and the best map of exact reports. That is the nearest of three:
 // what Map makes of exact counts of a million and of a hundred million releases, and the sums of patches, shared as the
-// prior says. No number of devices brings the mean error of a map of these rows much below the floor.
+// prior says. The floor is simulated, and not a proved bound.
 //
 // # What it is worth
 //
