@@ -168,11 +168,11 @@ func spoilt(text string) map[string]string {
 	}
 }
 
-// workers is how many runs there are at a time, and firstUser the first of their user IDs.
-const (
-	workers   = 2
-	firstUser = 61_000
-)
+// workers is how many runs there are at a time.
+const workers = 2
+
+// firstUser returns the first of their user IDs: another one for each process that sweeps, far from those of persons.
+func firstUser() int { return 20_000 + os.Getpid()%20_000*workers }
 
 // try makes pairs of releases under a limit, each in random order.
 func (b *bench) try(s subject, r resource, limit int64, pairs int) (row, error) {
@@ -181,7 +181,7 @@ func (b *bench) try(s subject, r resource, limit int64, pairs int) (row, error) 
 	var g parallel.Group
 	for w := range workers {
 		g.Go(func() {
-			user, err := b.newUser(firstUser+w, r.group, limit)
+			user, err := b.newUser(firstUser()+w, r.group, limit)
 			for pair := w; err == nil && pair < pairs; pair += workers {
 				results[w].pairs++
 				for _, i := range rand.Perm(2) {
