@@ -27,7 +27,7 @@ const (
 	// MaxDevices is the largest number of devices: as good as any number, for the rows that are found.
 	MaxDevices = 1_000_000_000_000
 	// maxMatrix is the largest k^2 kv of a cost that has no distances of its own.
-	maxMatrix = 1 << 33
+	maxMatrix int64 = 1 << 33
 	// kept is the largest k whose distances are kept in memory: 32 MB.
 	kept = 2048
 )
@@ -109,7 +109,7 @@ func distances(ctx context.Context, c cost.Matrix, p float64) (metric, error) {
 	if !errors.Is(err, estimate.ErrNoGeometry) {
 		return metric{}, err
 	}
-	if k > maxMatrix/k/kv {
+	if int64(k) > maxMatrix/int64(k)/int64(kv) {
 		return metric{}, fmt.Errorf("%w: %d inputs and %d outputs of a cost without distances between inputs", ErrLimit, k, kv)
 	}
 	rows, err := cost.Materialize(ctx, c)
