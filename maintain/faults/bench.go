@@ -106,7 +106,7 @@ func newBench(dir, programs string) (*bench, error) {
 			if len(text) != len(texts[usable]) {
 				return nil, fmt.Errorf("%s data have %d bytes, usable data %d", name, len(text), len(texts[usable]))
 			}
-			check := exec.Command(filepath.Join(programs, "wpm"), "release", "-check", "-", path)
+			check := exec.Command(filepath.Join(programs, "wpm"), "check", path, "-")
 			check.Stdin = strings.NewReader(text)
 			if (check.Run() == nil) != (name == usable) {
 				return nil, fmt.Errorf("%s data of %s are not", name, s.name)
