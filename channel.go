@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
@@ -65,73 +64,16 @@ func (m *Mechanism) derived(ctx context.Context) (*Channel, error) {
 		_, phi, err := m.row(i)
 		return phi, err
 	}
-	found, err := worst.NewSpace(m.cost).Search(ctx, value, rowRelErr, m.ranked.Slack)
+	found, err := worst.NewSpace(m.cost).InBox(ctx, m.box, value, rowRelErr, m.ranked.Slack)
 	if err != nil {
 		return nil, err
-	}
-	if more := m.uneven(); more > 0 {
-		found.Upper = min(found.Upper+more, cost.Max(m.cost))
-		for _, i := range m.opposite() {
-			phi, err := value(i)
-			if err != nil {
-				return nil, err
-			}
-			if phi > found.Value {
-				found.Value, found.Input = phi, i
-			}
-		}
 	}
 	return &Channel{of: m, worst: found.Upper + m.tiny(), input: found.Input}, nil
 }
 
-// uneven bounds how much more than input 0 another one of a ring or a grid may cost because the bounds of some outputs,
-// few as rounding goes, are not those of the last one, a and b. It is 0 for a box of equal bounds, and for other costs,
-// which need none.
-//
-// Take any point of the box, and cut what is above b or below a. That moves no more than the bounds of outputs differ
-// from a and b, and so does making up the sum again, or bringing it to the nearest that equal bounds allow. So for each
-// input the cheapest rows of the two boxes differ in cost by the largest entry times what is moved upwards, and for
-// equal bounds input 0 is the worst.
-func (m *Mechanism) uneven() float64 {
-	switch m.cost.(type) {
-	case *cost.Ring, *cost.Grid:
-	default:
-		return 0
-	}
-	last := m.kv - 1
-	a, b, total := m.box.Lo(last), m.box.Hi(last), m.box.Total()
-	moved := 0.0
-	apart := func(x, y uint64) { moved += float64(max(x, y) - min(x, y)) }
-	for j := range last {
-		apart(m.box.Lo(j), a)
-		apart(m.box.Hi(j), b)
-	}
-	if moved == 0 {
-		return 0 // and the sum is one that equal bounds allow, as these do
-	}
-	if high, low := bits.Mul64(a, uint64(m.kv)); high > 0 {
-		moved += math.Ldexp(float64(high), 64) + float64(low)
-	} else if low > total {
-		apart(low, total)
-	}
-	if high, low := bits.Mul64(b, uint64(m.kv)); high == 0 && low < total {
-		apart(low, total)
-	}
-	return moved / float64(total) * cost.Max(m.cost) * (1 + 0x1p-30)
-}
-
-// opposite returns inputs far from input 0: the other corners of a grid, and the other side of a ring.
-func (m *Mechanism) opposite() []int {
-	if g, ok := m.cost.(*cost.Grid); ok {
-		_, cols := g.Size()
-		return []int{cols - 1, m.k - cols, m.k - 1}
-	}
-	return []int{m.k / 2}
-}
-
 // row computes a row of a mechanism with a ranking, and its cost.
 func (m *Mechanism) row(i int) (ldp.Weights, float64, error) {
-	w, err := m.stated.Row(i)
+	w, err := m.ranked.Row(i)
 	if err != nil {
 		return w, 0, fmt.Errorf("wpm: row %d: %w", i, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/knapsack"
@@ -223,7 +224,7 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 		return nil, err
 	}
 	if ranked != nil {
-		if err := d.mechanism.state(ctx, ranked); err != nil {
+		if d.mechanism.ranked, err = ranked.Rows(ctx, d.mechanism.box); err != nil {
 			return nil, err
 		}
 	}
@@ -257,7 +258,12 @@ func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.T
 		}
 		proof.Weights, proof.Thresholds, proof.Lower = worst.Weights, worst.Thresholds, worst.Lower
 	case Map: // the measure of the one, and the lower bound of the other
-		if err := d.favour(ctx, c, sorted, eps, o); err != nil {
+		share, err := estimate.Disc(ctx, c, 1, eps, o.Devices)
+		if err != nil {
+			return proof, fmt.Errorf("wpm: kind %v: %w", o.Kind, err)
+		}
+		d.even, d.gap = d.base.WorstCase, 0
+		if d.base, err = basemeasure.Favour(sorted, eps, share, d.base); err != nil {
 			return proof, err
 		}
 		proof.M = d.base.M
@@ -435,6 +441,24 @@ func (d *Design) Lower() float64 { return d.lower }
 // Objective.Gap, or 0.01 if rounding stopped the solver. It is 0 for Uniform and Map, which do not search among all
 // measures.
 func (d *Design) Gap() float64 { return d.gap }
+
+// Even returns, if the objective is Map, the worst case in real numbers of the uniform base measure at its best scale.
+// This is the largest cost of a client if the map did not matter. Even is 0 for other objectives.
+func (d *Design) Even() float64 { return d.even }
+
+// Disc returns the share of the outputs that a release favours, by the widths of the box: these have the high weight,
+// and the others the low weight.
+func (d *Design) Disc() float64 {
+	lo, hi := d.mechanism.box.Bounds()
+	free, wide := 1-num.Sum(lo), 0.0
+	for j := range lo {
+		wide += hi[j] - lo[j]
+	}
+	if !(wide > 0) {
+		return 0
+	}
+	return min(max(free/wide, 0), 1)
+}
 
 // Certificate returns the proof of Lower and WorstCase: the text of a certificate of package certificate, without its
 // cost. Publish puts it into the policy, where certificate.CheckPolicy checks it.

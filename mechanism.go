@@ -1,7 +1,6 @@
 package wpm
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -103,10 +102,7 @@ type Mechanism struct {
 	lo, hi []float64 // the box in floats, for the solver only
 	opt    Options
 
-	// Of a design whose cost has a ranking: its rows, as they will be published.
-	ranked     *ranking.Ranking
-	thresholds []int32
-	stated     policy.Policy
+	ranked *ranking.Rows // of a design whose cost has a ranking: its rows, as they will be published; else nil
 
 	// What the solvers keep from one projection to the next.
 	exact    exactSolver
@@ -173,23 +169,6 @@ func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 		}
 	}
 	return m, nil
-}
-
-// state fixes the rows of a mechanism whose cost is that of a ranking: what its policy states, row by row.
-func (m *Mechanism) state(ctx context.Context, r *ranking.Ranking) error {
-	thresholds, err := r.Thresholds(ctx, m.box)
-	if err != nil {
-		return err
-	}
-	rows, err := policy.New(policy.Config{
-		Polytope: m.box, Geometry: &r.Geometry, Thresholds: thresholds,
-		Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated},
-	})
-	if err != nil {
-		return err
-	}
-	m.ranked, m.thresholds, m.stated = r, thresholds, rows
-	return nil
 }
 
 // Load builds the mechanism that a policy publishes. The policy must carry its cost (a cost.Spec).

@@ -102,90 +102,68 @@ func CheckFileSize(c cost.Matrix) error {
 // publish is Publish. each calls a function with every row.
 func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(eachRow) error) (policy.Policy, error) {
 	cfg.Polytope, cfg.Inputs = m.box, m.k
-	ranked, thresholds := m.ranked, m.thresholds
-	if ranked == nil {
-		var err error
-		if ranked, err = ranking.Of(m.cost); err != nil {
-			return policy.Policy{}, err
-		}
-	}
-	if cfg.Cost != nil {
-		if err := m.sameCost(cfg.Cost); err != nil {
-			return policy.Policy{}, err
-		}
-	} else {
-		c := m.cost
-		if ranked != nil {
-			c = ranked.Cost
-		}
-		spec, err := costSpec(c)
-		switch {
-		case err == nil:
-			cfg.Cost = spec
-		case cfg.Mode == policy.Projection:
-			return policy.Policy{}, fmt.Errorf("wpm: projection needs the cost in the policy: %w", err)
-		}
-	}
+	var ranked *ranking.Ranking
 	var err error
+	if m.ranked != nil {
+		ranked = m.ranked.Ranking
+	} else if ranked, err = ranking.Of(m.cost); err != nil {
+		return policy.Policy{}, err
+	}
+	if err := m.stateCost(&cfg, ranked); err != nil {
+		return policy.Policy{}, err
+	}
 	switch {
 	case cfg.Rows != nil || cfg.Geometry != nil:
 	case ranked != nil:
-		if thresholds == nil {
-			if ranked.Geometry.Kind == policy.Points && cfg.Mode == policy.Projection && m.k > maxPairs/m.kv {
-				break
-			}
-			if thresholds, err = ranked.Thresholds(ctx, m.box); err != nil {
-				return policy.Policy{}, err
-			}
-		}
-		cfg.Geometry, cfg.Thresholds = &ranked.Geometry, thresholds
+		err = m.stateOrder(ctx, &cfg, ranked)
 	case cfg.Mode != policy.Projection:
-		if cfg.Rows, err = m.policyRows(each); err != nil {
-			return policy.Policy{}, err
-		}
+		cfg.Rows, err = m.policyRows(each)
 	}
-	if cfg.Fallback.Fill() == 0 && m.kv > maxSmooth {
-		if cfg.Fallback, err = m.evenRow(); err != nil {
-			return policy.Policy{}, err
-		}
+	if err == nil && cfg.Fallback.Fill() == 0 && m.kv > maxSmooth {
+		cfg.Fallback, err = ranking.Even(m.box)
+	}
+	if err != nil {
+		return policy.Policy{}, err
 	}
 	return policy.New(cfg)
 }
 
-// maxSmooth is the number of outputs up to which the fallback is the point of the box nearest to its shape, as
-// policy.New finds it. It takes some 25 bytes an output in a file; evenRow takes two.
-const maxSmooth = 1 << 10
-
-// evenRow returns a row that raises outputs to hi at even steps of their widths hi - lo, so that the sum up to any
-// output is less than two widths from what the same share of each width would give.
-func (m *Mechanism) evenRow() (policy.Row, error) {
-	n := make([]uint64, m.kv)
-	rest, all := m.box.Total(), 0.0
-	for j := range n {
-		n[j] = m.box.Lo(j)
-		rest -= n[j]
-		all += float64(m.box.Hi(j) - n[j])
+// stateCost checks the cost of a config, or states that of the ranking, if there is one, or of the mechanism.
+func (m *Mechanism) stateCost(cfg *policy.Config, ranked *ranking.Ranking) error {
+	if cfg.Cost != nil {
+		return m.sameCost(cfg.Cost)
 	}
-	share, want, sum := float64(rest)/all, 0.0, uint64(0) // where all is 0, nothing is left to give
-	for j := range n {
-		width := m.box.Hi(j) - n[j]
-		want += share * float64(width)
-		if sum+width <= rest && float64(sum+width) <= want { // both sums are at most 2^63
-			n[j] += width
-			sum += width
-		}
+	c := m.cost
+	if ranked != nil {
+		c = ranked.Cost
 	}
-	for j := range n {
-		add := min(m.box.Hi(j)-n[j], rest-sum)
-		n[j] += add
-		sum += add
+	spec, err := costSpec(c)
+	switch {
+	case err == nil:
+		cfg.Cost = spec
+	case cfg.Mode == policy.Projection:
+		return fmt.Errorf("wpm: projection needs the cost in the policy: %w", err)
 	}
-	w, err := m.box.Weights(n)
-	if err != nil {
-		return policy.Row{}, fmt.Errorf("wpm: fallback: %w", err)
-	}
-	return policy.NewRow(m.box, w)
+	return nil
 }
+
+// stateOrder states a geometry, and the thresholds, unless these are not worth their time.
+func (m *Mechanism) stateOrder(ctx context.Context, cfg *policy.Config, ranked *ranking.Ranking) error {
+	if m.ranked != nil {
+		cfg.Geometry, cfg.Thresholds = &ranked.Geometry, m.ranked.Thresholds
+		return nil
+	}
+	if ranked.Geometry.Kind == policy.Points && cfg.Mode == policy.Projection && m.k > maxPairs/m.kv {
+		return nil
+	}
+	thresholds, err := ranked.Thresholds(ctx, m.box)
+	cfg.Geometry, cfg.Thresholds = &ranked.Geometry, thresholds
+	return err
+}
+
+// maxSmooth is the number of outputs up to which the fallback is the point of the box nearest to its shape, as
+// policy.New finds it. It takes some 25 bytes an output in a file; ranking.Even takes two.
+const maxSmooth = 1 << 10
 
 // policyRows returns the rows in the policy's form. It gives up as soon as they cannot fit into a policy.
 func (m *Mechanism) policyRows(each func(eachRow) error) ([]policy.Row, error) {

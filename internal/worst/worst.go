@@ -24,12 +24,12 @@ import (
 
 // A Space knows how far inputs are from each other.
 type Space struct {
-	k      int
-	first  bool // input 0 has the largest value of all, but for a relative error of off and an underflow
-	off    float64
-	metric cost.Matrix // distances between inputs, or 1 - cosine; nil if there are none
-	chord  bool        // metric is 1 - cosine
-	power  float64     // the value is the root to this power, or half its square with chord
+	k       int
+	lattice cost.Matrix // a ring or a grid: input 0 has the largest value, but for a relative error of off and an underflow
+	off     float64
+	metric  cost.Matrix // distances between inputs, or 1 - cosine; nil if there are none
+	chord   bool        // metric is 1 - cosine
+	power   float64     // the value is the root to this power, or half its square with chord
 	// How far the root of a cost that floats give may be from the distance: relative, and absolute.
 	rel, abs float64
 }
@@ -56,10 +56,10 @@ func NewSpace(c cost.Matrix) *Space {
 	spec.V = nil
 	switch spec.Kind {
 	case "ring":
-		s.first = true
+		s.lattice = c
 		return s
 	case "grid":
-		s.first, s.off = true, 2*max(p, 1)*s.rel*(1+0x1p-20) // of costs on both sides
+		s.lattice, s.off = c, 2*max(p, 1)*s.rel*(1+0x1p-20) // of costs on both sides
 	case "cosine":
 		for _, x := range spec.X { // a zero vector is at distance 1 from all, itself included
 			if !slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
@@ -124,7 +124,7 @@ const (
 // at most in the root. On a ring or a grid that set must not change when outputs change places, and slack is 0. Errors:
 // those of value and of ctx.
 func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), relErr, slack float64) (Result, error) {
-	if s.first {
+	if s.lattice != nil {
 		v, err := value(0)
 		return Result{Value: v, Upper: v*(1+relErr+s.off)*(1+8*0x1p-52) + underflow, Looked: 1}, err
 	}
