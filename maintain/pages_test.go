@@ -154,7 +154,7 @@ func TestPageLinks(t *testing.T) {
 func TestPageIndex(t *testing.T) {
 	all := pages(t)
 	reached := map[string]bool{"docs/README.md": true}
-	for _, index := range []string{"docs/README.md", "docs/reproduce.md", "docs/spec/README.md"} {
+	for _, index := range []string{"docs/README.md", "docs/algorithms/README.md", "docs/reproduce.md", "docs/spec/README.md"} {
 		for _, m := range target.FindAllStringSubmatch(prose(all[index]), -1) {
 			file, _, _ := strings.Cut(m[1], "#")
 			reached[path.Join(path.Dir(index), file)] = true
@@ -163,7 +163,7 @@ func TestPageIndex(t *testing.T) {
 	for name := range all {
 		folder := path.Dir(name)
 		if (folder == "docs" || strings.HasPrefix(folder, "docs/")) && !reached[name] && !reached[folder] {
-			t.Errorf("%s is on no index: docs/README.md, docs/reproduce.md or docs/spec/README.md", name)
+			t.Errorf("%s is on no index: docs/README.md, or those of its folders", name)
 		}
 	}
 }
