@@ -25,7 +25,7 @@ var layers = []struct {
 	name    string
 	folders []string
 }{
-	{"foundations: they import nothing of this module", []string{"cost", "ldp", "vectors", "proptest/exact",
+	{"foundations, which import nothing of this module", []string{"cost", "ldp", "vectors", "proptest/exact",
 		"internal/atomicfile", "internal/binomial", "internal/child", "internal/city", "internal/num", "internal/numtest",
 		"internal/parallel", "fuzz", "maintain", "proofs", "python", "release"}},
 	{"parts of solvers, policies, laws", []string{"policy", "projection", "baseline", "estimate", "hilbert", "knapsack",
@@ -108,14 +108,14 @@ var impure = map[string]string{
 }
 
 type listed struct {
-	ImportPath                         string
+	ImportPath, Doc                    string
 	Standard                           bool
 	Imports, TestImports, XTestImports []string
 }
 
 // goList asks the go command once for all packages of this module and all that they reach, by import path.
 var goList = sync.OnceValues(func() (map[string]listed, error) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Standard,Imports,TestImports,XTestImports", "-deps",
+	out, err := exec.Command("go", "list", "-json=ImportPath,Doc,Standard,Imports,TestImports,XTestImports", "-deps",
 		"./...").Output()
 	if err != nil {
 		var exit *exec.ExitError

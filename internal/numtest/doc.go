@@ -1,4 +1,4 @@
-// Package numtest holds what the tests of several packages share: comparisons with a tolerance that must give its
+// Package numtest holds what the tests of several packages share. It has comparisons with a tolerance that must give its
 // reason, golden JSON files with an -update flag, exact decimal references, the small generator that the reference
 // vectors were made with, the seed of drawn cases, the body of benchmarks that ask whether time depends on data, and
 // the processor time of benchmarks.

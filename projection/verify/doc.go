@@ -1,4 +1,4 @@
-// Package verify checks answers of projection solvers in exact arithmetic: it proves bounds
+// Package verify checks answers of projection solvers in exact arithmetic. It proves bounds
 //
 //	lower <= min { <C, P> : P from the source into the box } <= W(Q, source) <= upper
 //

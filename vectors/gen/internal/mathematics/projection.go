@@ -1,5 +1,5 @@
-// Package mathematics makes the test vectors of docs/mathematics.md: what solvers compute, in rationals and in floats
-// of 512 bits.
+// Package mathematics makes the test vectors of docs/mathematics.md: what solvers compute, in rationals and in
+// 512-bit floats.
 package mathematics
 
 import (

@@ -1,4 +1,4 @@
-// Package reals computes with floats of 512 bits, for test vectors of irrational numbers. Functions return new numbers
+// Package reals computes with 512-bit floats, for test vectors of irrational numbers. Functions return new numbers
 // and leave their arguments alone.
 package reals
 
