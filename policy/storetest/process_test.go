@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -200,7 +200,7 @@ func TestStoresOfProcesses(t *testing.T) {
 		"":                                    "",
 		"locks in one process":                "a second process",
 		"a lock that survives":                "killed: after Lock",
-		"takes the last to ask for the owner": "bystanders",
+		"takes the last to ask for the owner": "bystanders|a second process", // where luck has it, without bystanders
 		"writes at the end":                   "killed: after Append",
 		"does not look at the length":         "length",
 		"loses what is above 1 MB":            "text",
@@ -209,7 +209,7 @@ func TestStoresOfProcesses(t *testing.T) {
 		"hides that it fails":                 "an Append that fails",
 		"writes without its lock":             "a lock that is taken away",
 		"frees another's lock":                "a lock that is taken away",
-		"Main is not called":                  "does it call Main?",
+		"Main is not called":                  `does it call Main\?`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(bug, name)
@@ -222,7 +222,7 @@ func TestStoresOfProcesses(t *testing.T) {
 			if want == "" && (err != nil || len(skipped) != 1) {
 				t.Errorf("a right store: %v, not tested: %q", err, skipped)
 			}
-			if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			if want != "" && (err == nil || !regexp.MustCompile(want).MatchString(err.Error())) {
 				t.Errorf("%.300v, want %q", err, want)
 			}
 		})
