@@ -54,14 +54,16 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s: accessors differ after a round trip", kind)
 		}
 		_, has := got.Epsilon()
-		if want := kind == certificate.BaseMeasure || kind == certificate.KPM || kind == certificate.Sphere; has != want {
+		want := map[certificate.Kind]bool{certificate.BaseMeasure: true, certificate.KPM: true, certificate.Sphere: true,
+			certificate.Shuffled: true}
+		if want := want[kind]; has != want {
 			t.Errorf("%s: has an eps: %v, want %v", kind, has, want)
 		}
-		want := 3
-		if kind == certificate.Sphere || kind == certificate.Flow {
-			want = 0
+		size := 3
+		if kind == certificate.Sphere || kind == certificate.Flow || kind == certificate.Shuffled {
+			size = 0
 		}
-		if k, kv := got.Dims(); k != want || kv != want {
+		if k, kv := got.Dims(); k != size || kv != size {
 			t.Errorf("%s: Dims = %d, %d", kind, k, kv)
 		}
 	}
@@ -367,6 +369,21 @@ func TestForged(t *testing.T) {
 		{certificate.Sphere, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
 		{certificate.Sphere, `"cost":null`, `"cost":{"kind":"ring","n":3,"p":1}`, certificate.ErrCost},
 
+		{certificate.Shuffled, `"clients":50`, `"clients":40`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"clients":50`, `"clients":0`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"clients":50`, `"clients":1000000000`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"blanket":"3/4"`, `"blanket":"2/3"`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"blanket":"3/4"`, `"blanket":"1/4"`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"blanket":"3/4"`, `"blanket":"6/8"`, certificate.ErrFormat},
+		{certificate.Shuffled, `"eps":1.25`, `"eps":1.5`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"delta":0.001`, `"delta":0.0005`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"central":0.`, `"central":0.0`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"central":0.`, `"central":-0.`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"central":0.`, `"central":1.`, certificate.ErrClaim},
+		{certificate.Shuffled, `"edges":[`, `"edges":[50,`, certificate.ErrEvidence},
+		{certificate.Shuffled, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
+		{certificate.Shuffled, `"lower":"0/1"`, `"lower":"1/1"`, certificate.ErrClaim},
+
 		{certificate.KPM, `"eps":1.25`, `"eps":1.2`, certificate.ErrEvidence},
 		{certificate.KPM, `"weight":[0.7,0.3]`, `"weight":[0.6,0.4]`, certificate.ErrEvidence},
 		{certificate.KPM, `"index":[0,1]`, `"index":[0,2]`, certificate.ErrEvidence},
@@ -582,7 +599,8 @@ func TestPrivateIsRedacted(t *testing.T) {
 		return a
 	}}
 	for kind, c := range sample(t) {
-		if want := kind != certificate.BaseMeasure && kind != certificate.Sphere; c.Private() != want {
+		public := kind == certificate.BaseMeasure || kind == certificate.Sphere || kind == certificate.Shuffled
+		if want := !public; c.Private() != want {
 			t.Errorf("%s: Private = %v", kind, c.Private())
 		}
 		var log bytes.Buffer

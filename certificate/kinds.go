@@ -20,6 +20,7 @@ const (
 	BaseMeasure Kind = "base-measure" // basemeasure.Uniform, basemeasure.Shape, mirror.Descend
 	Sphere      Kind = "sphere"       // sphere.Enclose
 	KPM         Kind = "kpm"          // baseline.KPM
+	Shuffled    Kind = "shuffled"     // shuffle.Solve
 )
 
 // A kindSpec describes a kind to the rest of the package. A new kind is one file, which defines its body and
@@ -33,7 +34,7 @@ type kindSpec struct {
 }
 
 var kinds = [...]*kindSpec{&projectionKind, &unitsKind, &entropicKind, &transportKind, &flowKind, &baseMeasureKind,
-	&sphereKind, &kpmKind}
+	&sphereKind, &kpmKind, &shuffledKind}
 
 // Kinds returns all kinds.
 func Kinds() []Kind {

@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
 	"pgregory.net/rapid"
@@ -166,6 +167,19 @@ func TestLawOfKinds(t *testing.T) {
 			made, err = certificate.NewBaseMeasure(c, eps, r)
 			upper, lower, _ = basemeasure.Verify(c, eps, r)
 			value = r.F
+		case certificate.Shuffled:
+			p := shuffle.Problem{
+				Clients: rapid.SampledFrom([]int{1, 2, 30, 400, 20_000}).Draw(t, "clients"),
+				Blanket: rapid.SampledFrom([]*big.Rat{big.NewRat(2, 5), big.NewRat(1, 2), big.NewRat(1, 1)}).Draw(t, "blanket"),
+				Epsilon: rapid.SampledFrom([]float64{1, 1.5, 5}).Draw(t, "eps"),
+				Delta:   rapid.SampledFrom([]float64{1e-12, 1e-6, 0.5}).Draw(t, "delta"),
+			}
+			g, serr := shuffle.Solve(p)
+			if serr != nil {
+				t.Fatal(serr)
+			}
+			made, err = certificate.NewShuffled(p, g)
+			value = g.Epsilon
 		case certificate.KPM:
 			eps := rapid.SampledFrom([]float64{0, 1e-9, 0.1, 1, 5, 40}).Draw(t, "eps")
 			q, r, kerr := baseline.KPM(mu, eps)
@@ -204,7 +218,7 @@ func TestLawOfKinds(t *testing.T) {
 	})
 }
 
-var largeSphere = regexp.MustCompile(`"problem":{"d":\d{3}`)
+var largeProblem = regexp.MustCompile(`"problem":{("d":\d{3}|"clients":\d{7})`)
 
 // FuzzDecode: whatever decodes has one text and verifies or not without a panic.
 func FuzzDecode(f *testing.F) {
@@ -226,7 +240,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("Encode(Decode(%q)) = %q, %v", data, again, err)
 		}
 		k, kv := c.Dims()
-		if k*kv > 1<<16 || largeSphere.Match(data) { // a ring of a million points is a valid cost, and slow; so is a sphere
+		if k*kv > 1<<16 || largeProblem.Match(data) { // valid and slow
 			return
 		}
 		b, err := certificate.Verify(c)

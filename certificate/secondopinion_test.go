@@ -30,7 +30,7 @@ func TestSecondOpinion(t *testing.T) {
 	var texts [][]byte
 	for _, c := range append(version1(t), designs(t)...) {
 		switch c.Kind() {
-		case certificate.Projection, certificate.Transport, certificate.BaseMeasure, certificate.Flow:
+		case certificate.Projection, certificate.Transport, certificate.BaseMeasure, certificate.Flow, certificate.Shuffled:
 		default:
 			continue
 		}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A second opinion on wpm certificates, written from docs/certificates.md: verify_certificate.py FILE...
 Finds the certificates in each FILE: lines of `wpm solve KIND -certificate`, certificates alone, or a policy. It checks
-those of the kinds projection, transport, base-measure and flow, in fractions, with both hashes, and prints one line for
-each. Costs may be explicit, ring, grid, points or greatcircle. The entries of the last two, and those of a p other than
+those of the kinds projection, transport, base-measure, flow and shuffled, in fractions, with both hashes, and prints one
+line for each. Costs may be explicit, ring, grid, points or greatcircle. The entries of the last two, and those of a p other than
 1 and 2, are computed in floats whose last bits may differ: claims about them "hold to 1e-12".
 The evidence of a distribution is private, and the bounds of such a certificate are not printed.
 Exit status: 0 all hold, 1 one does not, 2 one cannot be checked, a file cannot be read, or there is none."""
@@ -101,7 +101,70 @@ def flow(p, e, _):
         into[a] += v; into[b] -= v; cost += c * v
     need(into == p["supply"], "the flow does not meet the supply")
     return cost, cost
-KINDS = {"projection": projection, "transport": transport, "base-measure": base_measure, "flow": flow}
+def up(a, b): return -(-a // b)
+def walk(n, p, q, cut=100):  # [(k, bounds on the weight of k)] of Bin(n, p/(p+q)), what is before and after, the least sum
+    mode = min(n, p * (n + 1) // (p + q))
+    k = max(0, mode - 12 * (math.isqrt(n * p * q // (p + q) ** 2) + 1)) if q else n
+    before, out, total, lo, hi = up(q * k << BITS, p * (n - k + 1) - q * k) if k else 0, [], 0, 1 << BITS, 1 << BITS
+    while True:
+        out.append((k, lo, hi))
+        total, a, b = total + lo, p * (n - k), q * (k + 1)
+        if k == n or k > mode and hi.bit_length() + cut < total.bit_length():
+            return out, before, up(hi * a, b - a) if a else 0, total
+        k, lo, hi = k + 1, lo * a // b, up(hi * a, b)
+def tails(t, a):  # for X ~ Bin(t, 1/2): bounds on P(X = a) and P(X >= a), and an upper bound on E(X - a)_+
+    out, before, after, total = walk(t, 1, 1, 200)
+    most, beyond = before + after + sum(w[2] for w in out), [w for w in out if w[0] >= a]
+    at, hi = beyond[0] if beyond else out[-1], lambda x: up(x << BITS, total)
+    return [(at[1] << BITS) // most if beyond else 0, hi(at[2]), (sum(w[1] for w in beyond) << BITS) // most,
+            hi(after + sum(w[2] for w in beyond)), hi(t * after + sum(w[2] * (w[0] - a) for w in beyond))]
+def shuffled(p, e, _):
+    n, eps, central, edges, gamma = p["clients"], F(p["eps"]), F(e["central"]), e["edges"], Fraction(p["blanket"])
+    need(type(n) is int and 1 <= n <= 10**8 and 0 <= eps <= 700 and 0 < gamma <= 1 and 0 < F(p["delta"]) < 1, "the problem")
+    need(central >= 0 and all(type(m) is int for m in edges) and 0 < len(edges) <= 1024, "the evidence")
+    need(edges == sorted(set(edges)) and edges[0] >= 0 and edges[-1] < n, "the edges")
+    E, c = Fraction(exponential(eps, 96)[1], 2**96), Fraction(exponential(central, 96)[0], 2**96)
+    need(gamma * E >= 1, "no row fits the blanket")
+    if central < eps and c < E: need(shuffled_delta(n, gamma, E, c, edges) <= F(p["delta"]), "delta is larger")
+    return 0, central
+def shuffled_delta(n, gamma, E, c, edges):  # E >= e^eps and c <= e^eps', so that delta is at most what this returns
+    f, d, whole = (1 - gamma) / (gamma * (E - 1)), (E - 1) * (1 + c), gamma.denominator
+    u, v, share = (c - 1, c * (E - 1), 2 * f) if 2 * f <= 1 else (E * (c - 1), E - 1, 2 * (1 - f))
+    unit = math.lcm(u.denominator, v.denominator, d.denominator)
+    U, V, D = (int(x * unit) for x in (u, v, d))
+    out, before, after, total = walk(n - 1, gamma.numerator, whole - gamma.numerator)
+    masses, at = [before] + [0] * len(edges), 0  # before the first edge, everything counts as known
+    for k, _, hi in out:
+        while at < len(edges) and edges[at] <= k: at += 1
+        masses[at] += hi
+    masses[at] += after
+    delta = Fraction(masses[0], total)
+    for mass, m in zip(masses[1:], (m + 1 for m in edges)):
+        if not mass: continue
+        ts, rest, more, all_t = walk(m, share.numerator, share.denominator - share.numerator)
+        rest, value, a, x = rest + more, 0, 0, None
+        for t, _, weight in ts:
+            if x:  # from t - 1 to t
+                below = x[0] * a // (t - a), up(x[1] * a, t - a)
+                x = [(x[0] + below[0]) // 2, up(x[1] + below[1], 2), x[2] + below[0] // 2, x[3] + up(below[1], 2),
+                     x[4] + up(x[3], 2)]
+            need_a = (U * m + V * t) // D + 1  # the least a with a positive sum
+            if need_a > t: continue
+            if not x:
+                part = lambda k: k * math.log(2 * k / t) if k else 0
+                if part(need_a) + part(t - need_a) > 75:  # Chernoff: P(X >= a) < 2^-100
+                    rest += up(weight, 2**100)
+                    continue
+                a, x = need_a, tails(t, need_a)
+            while a < need_a:
+                s = max(0, x[2] - x[1])
+                x = [x[0] * (t - a) // (a + 1), up(x[1] * (t - a), a + 1), s, x[3] - x[0], x[4] - s]
+                a += 1
+            value += weight * (D * x[4] + (D * a - U * m - V * t) * x[3])
+        inner = gamma / m * Fraction(value, unit << BITS) + rest * gamma * (E - c)
+        delta += Fraction(mass, total) * Fraction(up((inner / all_t).numerator << BITS, (inner / all_t).denominator), 1 << BITS)
+    return delta
+KINDS = {"shuffled": shuffled, "projection": projection, "transport": transport, "base-measure": base_measure, "flow": flow}
 def check(text, at):
     c, _ = json.JSONDecoder(object_pairs_hook=once).raw_decode(text, at)
     kind, p = c["kind"], c["problem"]
@@ -109,7 +172,7 @@ def check(text, at):
     sha = lambda name, start: hashlib.sha256(member(text, name, start)[0].encode()).hexdigest()
     need(sha("problem", at) == c["problem_sha256"], "problem_sha256")
     C, certain = [[0]], True
-    if kind != "flow":
+    if "cost_sha256" in p:
         start = at if c["cost"] else text.find('\n"cost":', at)  # a policy has the cost beside the certificate
         if start < 0: raise Unknown("a certificate without its cost")
         start = start if c["cost"] is None else text.index('"evidence":', at)
@@ -123,7 +186,7 @@ def check(text, at):
     need(claims[0] <= lower + slack, "the lower bound is not proved")
     need(claims[1] >= upper - slack, "the upper bound is not proved")
     verdict = f"{kind}: holds{'' if certain else ' to 1e-12'}"
-    return verdict + (f", {float(claims[0]):.9g} to {float(claims[1]):.9g}" if kind == "base-measure" else "")
+    return verdict + (f", {float(claims[0]):.9g} to {float(claims[1]):.9g}" if kind in ("base-measure", "shuffled") else "")
 def main():
     status = 0 if sys.argv[1:] else print(__doc__, file=sys.stderr) or 2
     for name in sys.argv[1:]:

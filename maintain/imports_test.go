@@ -29,7 +29,7 @@ var layers = []struct {
 		"internal/atomicfile", "internal/binomial", "internal/child", "internal/city", "internal/num", "internal/numtest",
 		"internal/parallel", "fuzz", "maintain", "proofs", "python", "release"}},
 	{"parts of solvers, policies, laws", []string{"policy", "projection", "baseline", "estimate", "hilbert", "knapsack",
-		"proptest", "vectors/gen", "internal/folder", "internal/notices", "internal/plane", "internal/rowcache", "internal/worst",
+		"proptest", "shuffle", "vectors/gen", "internal/folder", "internal/notices", "internal/plane", "internal/rowcache", "internal/worst",
 		"maintain/faults"}},
 	{"bounds, geometry of policies, drawing", []string{"internal/cutbound", "internal/places", "internal/ranking",
 		"internal/sheet", "estimate/atlas", "channel"}},
@@ -75,7 +75,7 @@ var alone = map[string][]string{
 
 // solvers can be imported alone: all that they bring is this module and gonum.
 var solvers = []string{"basemeasure", "baseline", "estimate", "hilbert", "knapsack", "mincostflow", "mincostflow/network",
-	"mirror", "projection", "projection/verify", "sinkhorn", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "sphere"}
+	"mirror", "projection", "projection/verify", "shuffle", "sinkhorn", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "sphere"}
 
 // forbidden lists standard packages that a package must not reach directly, with the reason.
 var forbidden = map[string]map[string]string{
@@ -89,7 +89,7 @@ var forbidden = map[string]map[string]string{
 	"hilbert": impure, "projection": impure, "projection/verify": impure, "sinkhorn": impure, "sinkhorn/grid": impure,
 	"sinkhorn/internal/gridproof": impure, "sinkhorn/kl": impure, "sinkhorn/paper": impure, "sphere": impure,
 	"mincostflow": impure, "mincostflow/network": impure, "knapsack": impure, "basemeasure": impure, "mirror": impure,
-	"baseline": impure, "cost": impure,
+	"baseline": impure, "cost": impure, "shuffle": impure,
 	"sphere/codebook": {
 		"math/rand": "only crypto/rand draws for private data", "math/rand/v2": "only crypto/rand draws for private data",
 		"unsafe": "private path", "reflect": "private path", "time": "no clock", "os": "no environment, no files",
