@@ -8,7 +8,6 @@ import (
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/sinkhorn"
 )
 
 var (
@@ -106,7 +105,7 @@ type Mechanism struct {
 
 	// What the solvers keep from one projection to the next.
 	exact    exactSolver
-	entropic *sinkhorn.GapProjector
+	entropic *entropicSolver
 }
 
 // New builds the mechanism with base measure m (length kv, e^(-ε/2) <= sum m <= e^(ε/2)) and privacy
@@ -164,7 +163,7 @@ func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	lo, hi := own.Bounds()
 	m := &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}
 	if opt.Solver == Entropic {
-		if m.entropic, err = sinkhorn.NewGapProjector(c, lo, hi, EntropicReg, entropicSettings); err != nil {
+		if m.entropic, err = newEntropicSolver(c, lo, hi); err != nil {
 			return nil, err
 		}
 	}

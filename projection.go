@@ -91,8 +91,7 @@ type answer struct {
 // early stop.
 func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int, many bool) (answer, error) {
 	if m.opt.Solver == Entropic {
-		res := new(sinkhorn.Result)
-		err := m.entropic.Project(ctx, mass, support, res)
+		res, err := m.entropic.project(ctx, mass, support)
 		if err != nil && !Unfinished(err) {
 			return answer{}, err
 		}
@@ -161,9 +160,6 @@ func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *min
 	}
 	return s.stream.Load()
 }
-
-// entropicSettings are the settings of the entropic solver.
-var entropicSettings = sinkhorn.Settings{Gap: EntropicGap}
 
 // Projection is the answer for one private distribution μ. It is a function of μ, and as private as μ. However it is
 // printed, it shows nothing; only a release may leave the device.

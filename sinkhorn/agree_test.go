@@ -51,9 +51,8 @@ func TestProjectorAgrees(t *testing.T) {
 		if !errors.Is(err, ErrNotConverged) && err != nil || r.Status != want.Status {
 			rt.Fatalf("%v, status %v; Project: %v, status %v", err, r.Status, wantErr, want.Status)
 		}
-		m := pr.free[0].member
 		switch {
-		case m == nil || m.outcome != finished:
+		case !onShared(t, pr, p.Source, p.Support):
 			if !reflect.DeepEqual(r, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				rt.Fatalf("%v, %+v\nProject: %v, %+v", err, r, wantErr, want)
 			}
@@ -118,7 +117,7 @@ func TestProjectorGrid(t *testing.T) {
 		if err := pr.Project(context.Background(), source, support, &r); err != nil && !is(err, ErrNotConverged) {
 			t.Fatal(err)
 		}
-		if m := pr.free[0].member; m != nil && m.outcome == finished {
+		if onShared(t, pr, source, support) {
 			t.Fatalf("%d rows share a kernel", n)
 		}
 		if !reflect.DeepEqual(r, want) {

@@ -503,7 +503,7 @@ func TestEntriesThatCount(t *testing.T) {
 		{520, 1030, sparseShare, 3, false}} {
 		g := newGenerator(54)
 		k, n := tt.k, tt.n
-		c := &costs{k: k, n: n}
+		c := &costs{watch: &watch{}, k: k, n: n}
 		s := &fast{c: c, k: &kernel{c: c, ch: 1, m: make([]float64, k*n)}, in: &instance{mass: make([]float64, k)},
 			sound: true}
 		s.a, s.u, s.s, s.v = make([]float64, k), make([]float64, k), make([]float64, n), make([]float64, n)

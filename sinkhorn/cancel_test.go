@@ -160,7 +160,7 @@ func TestCancelledVerify(t *testing.T) {
 func TestCancelledThinColumns(t *testing.T) {
 	const k = 50
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &costs{k: k, n: k, min: make([]float64, k), row: make([][]float64, k)}
+	c := &costs{watch: &watch{}, k: k, n: k, min: make([]float64, k), row: make([][]float64, k)}
 	for i := range c.row {
 		c.row[i] = slices.Repeat([]float64{1}, k)
 	}
@@ -230,7 +230,7 @@ func TestCancelledSweeps(t *testing.T) {
 				return r, err, ctx.asked.Load()
 			}
 			var r Result
-			err := projector(t, p, tt.set, 1).Project(ctx, p.Source, p.Support, &r)
+			err := projector(t, p, tt.set).Project(ctx, p.Source, p.Support, &r)
 			return r, err, ctx.asked.Load()
 		}
 		whole, err, looks := run(math.MaxInt64)
@@ -256,7 +256,7 @@ func TestCancelledSweeps(t *testing.T) {
 	}
 }
 
-// TestPanicsReachTheCaller: what a matrix or get throws on another goroutine comes out of the call.
+// TestPanicsReachTheCaller: what a matrix throws on another goroutine comes out of the call.
 func TestPanicsReachTheCaller(t *testing.T) {
 	const k = 520 // several chunks
 	ring, err := cost.NewRing(k, 1)
@@ -280,21 +280,6 @@ func TestPanicsReachTheCaller(t *testing.T) {
 		c := &counting{Matrix: ring, at: 300, end: func() { panic("row") }}
 		_, _ = Project(context.Background(), Problem{Cost: c, Source: uniform, Lo: lo, Hi: hi, Reg: 0.1}, Settings{})
 	})
-	pr, err := NewProjector(ring, lo, hi, 0.1, Settings{Tolerance: 1e-3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []int{1, 4} {
-		pr.stacked = size
-		thrown("get", func() {
-			_ = pr.All(context.Background(), 20, func(i int) ([]float64, []int) {
-				if i == 6 {
-					panic("get")
-				}
-				return uniform, nil
-			}, func(int, *Result, error) error { return nil })
-		})
-	}
 }
 
 // TestCancelledGrid: so does the method for grids, on cells that are too many for bounds after the end.

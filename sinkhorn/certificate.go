@@ -76,42 +76,28 @@ type proof struct {
 	left           float64   // the sum of d
 	carried, moved []float64 // by row: the cost of the plan, and of its repaired form
 	low            []float64 // by chunk of rows: least C_ij - f_i
-	order          []int32
 }
 
-// certify finds the bounds of one iterate.
+// certify finds the bounds of an iterate.
 func (in *instance) certify(c *costs, it *iterate) *bounds {
 	p := &proof{in: in, lo: in.compact(in.lo), hi: in.compact(in.hi), it: it}
-	certify(&c.watch, c, []*proof{p})
+	m := loops.Chunks(c.k, c.n)
+	if p.open(c, m); !p.known {
+		c.loop(m, func(ch int) { p.sweep(c, ch, m) })
+	}
 	if c.cut() { // nothing is proved
 		return &bounds{f: p.b.f, b: make([]float64, c.n), upper: c.most}
 	}
+	p.close(c)
 	return &p.b
-}
-
-// certify finds the bounds of a group of iterates with one kernel, in one sweep over cost and plans.
-func certify(w *watch, c *costs, group []*proof) {
-	m := loops.Chunks(c.k, c.n)
-	sweeps := 0
-	for _, p := range group {
-		if p.open(c, m); !p.known {
-			sweeps++
-		}
-	}
-	if sweeps > 0 {
-		w.loop(m, func(ch int) { sweepChunk(w, c, group, ch, m) })
-	}
-	if !w.cut() {
-		w.loop(len(group), func(x int) { group[x].close(c) })
-	}
 }
 
 // open is what comes before the sweep: what a repair has to do.
 func (p *proof) open(c *costs, m int) {
 	n, it := c.n, p.it
-	p.b = bounds{f: grow(p.b.f, c.k), b: grow(p.b.b, n)}
-	p.t, p.d, p.order = grow(p.t, n), grow(p.d, n), grow(p.order, n)
-	p.carried, p.moved, p.low = grow(p.carried, c.k), grow(p.moved, c.k), grow(p.low, m*n)
+	p.b = bounds{f: make([]float64, c.k), b: make([]float64, n)}
+	p.t, p.d = make([]float64, n), make([]float64, n)
+	p.carried, p.moved, p.low = make([]float64, c.k), make([]float64, c.k), make([]float64, m*n)
 	var left num.Twofold
 	bare := false
 	for _, x := range p.in.mass {
@@ -141,42 +127,35 @@ func (p *proof) open(c *costs, m int) {
 	}
 }
 
-// sweepChunk goes over the rows of one chunk. What a plan costs is, where it needs no repair, u times a product of v
-// with the matrix M_ij C_ij, whose rows are made for the whole group at once.
-func sweepChunk(w *watch, c *costs, group []*proof, ch, m int) {
-	n, kernel := c.n, group[0].it.m
+// sweep goes over the rows of one chunk. What the plan costs is, where it needs no repair, u times a product of v with
+// the matrix M_ij C_ij.
+func (p *proof) sweep(c *costs, ch, m int) {
+	n, kernel := c.n, p.it.m
 	mc, buf := make([]float64, loops.Rows*n), make([]float64, n)
 	from, to := loops.ChunkRows(c.k, m, ch)
 	for i := from; i < to; i += loops.Rows {
-		if (i-from)%lookRows == 0 && w.ended() {
+		if (i-from)%lookRows == 0 && c.ended() {
 			return
 		}
 		b := min(loops.Rows, to-i)
 		rows := c.row[i : i+b]
-		if kernel != nil {
+		p.lower(rows, i, p.low[ch*n:(ch+1)*n])
+		if kernel == nil || p.repair {
 			for r, row := range rows {
-				dst := mc[r*n : (r+1)*n]
-				for j, x := range kernel[(i+r)*n : (i+r+1)*n] {
-					dst[j] = x * row[j]
-				}
+				p.carry(i+r, row, buf)
+			}
+			continue
+		}
+		for r, row := range rows {
+			dst := mc[r*n : (r+1)*n]
+			for j, x := range kernel[(i+r)*n : (i+r+1)*n] {
+				dst[j] = x * row[j]
 			}
 		}
-		for _, p := range group {
-			if p.known {
-				continue
-			}
-			p.lower(rows, i, p.low[ch*n:(ch+1)*n])
-			if kernel == nil || p.repair {
-				for r, row := range rows {
-					p.carry(i+r, row, buf)
-				}
-				continue
-			}
-			carried := p.carried[i : i+b]
-			loops.Times(mc[:b*n], n, p.it.v, carried)
-			for r := range carried {
-				carried[r] *= p.it.u[i+r]
-			}
+		carried := p.carried[i : i+b]
+		loops.Times(mc[:b*n], n, p.it.v, carried)
+		for r := range carried {
+			carried[r] *= p.it.u[i+r]
 		}
 	}
 }
@@ -259,7 +238,7 @@ func (p *proof) close(c *costs) {
 // rounded down.
 func (p *proof) shift() float64 {
 	f, b := p.b.f, p.b.b
-	if t := kl.BestShift(b, p.lo, p.hi, p.order); t != 0 {
+	if t := kl.BestShift(b, p.lo, p.hi, make([]int32, len(b))); t != 0 {
 		for i, x := range f {
 			f[i] = math.Nextafter(x+t, math.Inf(-1))
 		}

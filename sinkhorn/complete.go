@@ -17,7 +17,7 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 	for n, x := range it.q {
 		r.Q[in.col(n)] = math.Max(x, in.lo[in.col(n)])
 	}
-	r.LogV = in.spread(r.LogV, nil, math.Inf(-1))
+	r.LogV = in.everywhere(nil, math.Inf(-1))
 	for n, x := range it.logV {
 		r.LogV[in.col(n)] = x
 	}
@@ -92,9 +92,9 @@ func (in *instance) col(n int) int {
 	return in.cols[n]
 }
 
-// spread returns kv entries: x in the live columns, other elsewhere. It reuses the memory of y.
-func (in *instance) spread(y, x []float64, other float64) []float64 {
-	y = grow(y, in.kv)
+// everywhere returns kv entries: x in the live columns, other elsewhere.
+func (in *instance) everywhere(x []float64, other float64) []float64 {
+	y := make([]float64, in.kv)
 	for j := range y {
 		y[j] = other
 	}
@@ -123,7 +123,7 @@ func unscale(x float64, exp, dir int) float64 {
 // <= C_ij for all floats returned. If the context ends on the way, rows that were not read get potentials that hold
 // for all costs, as do columns without a part, and the status is Cancelled.
 func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *bounds) error {
-	f, g := grow(r.Potentials.F, in.k), in.spread(r.Potentials.G, b.b, 0)
+	f, g := make([]float64, in.k), in.everywhere(b.b, 0)
 	in.unscaled(c, b, f, g)
 	w := &watch{ctx: ctx}
 	if in.cols != nil {

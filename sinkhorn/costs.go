@@ -15,7 +15,7 @@ import (
 
 // costs is the cost matrix on the rows with mass and the columns with room.
 type costs struct {
-	watch
+	*watch
 	k, n int
 	full [][]float64 // the rows as they are given
 	row  [][]float64 // and those that the solver sees: live columns, in its units
@@ -45,8 +45,7 @@ const (
 // load reads and checks the rows with mass. If the context ends on the way, the costs are cut, and nothing else of
 // them counts.
 func load(ctx context.Context, in *instance) (*costs, error) {
-	c := &costs{k: len(in.rows), n: in.live(), reg: in.reg}
-	c.ctx = ctx
+	c := &costs{k: len(in.rows), n: in.live(), reg: in.reg, watch: &watch{ctx: ctx}}
 	if c.ended() {
 		return c, nil
 	}

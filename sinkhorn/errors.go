@@ -23,6 +23,3 @@ var (
 	ErrNotConverged = projection.ErrNotConverged
 	ErrCertificate  = projection.ErrCertificate
 )
-
-// BatchError says how many of the distributions given to All failed, or stopped before their goal.
-type BatchError = projection.BatchError

@@ -1,7 +1,6 @@
 package sinkhorn
 
 import (
-	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -140,32 +139,6 @@ func TestLoad(t *testing.T) {
 	}
 	if seen["scaled"] < 5 || seen["reduced"] < 5 {
 		t.Errorf("%v", seen)
-	}
-}
-
-// TestStackOrAlone: All puts distributions in stacks where a stack has more than one place, and not otherwise.
-func TestStackOrAlone(t *testing.T) {
-	q := square(80, 0.03)
-	for _, size := range []int{1, 3} {
-		p := projector(t, q, Settings{Tolerance: 1e-6}, size)
-		g := newGenerator(94)
-		n := 0
-		err := p.All(context.Background(), 10, func(int) ([]float64, []int) { return skewed(newGenerator(7), 80), nil },
-			func(i int, r *Result, err error) error {
-				n++
-				return err
-			})
-		if err != nil || n != 10 {
-			t.Errorf("%d of 10: %v", n, err)
-		}
-		if len(p.members) > 0 != (size > 1) {
-			t.Errorf("stacks of %d: %d members", size, len(p.members))
-		}
-		var r Result
-		members := len(p.members)
-		if err := p.Project(context.Background(), skewed(g, 80), nil, &r); err != nil || len(p.members) != members {
-			t.Errorf("%v, %d members, %d before", err, len(p.members), members)
-		}
 	}
 }
 

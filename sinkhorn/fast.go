@@ -26,9 +26,9 @@ type fast struct {
 	newt newton
 	damp float64 // Levenberg shift
 
-	rows  int    // with mass: in a stack, not all are
-	sound bool   // the last pass was in range
-	first *sweep // of open
+	rows   int    // with mass: on a shared kernel, not all are
+	sound  bool   // the last pass was in range
+	opened *sweep // of open, or of the kernel that is shared
 
 	// Of the level in hand.
 	plan  schedule
@@ -69,7 +69,7 @@ type schedule struct{ rate, tol, log float64 }
 // go wrong at a tiny Reg is that the levels before left a small mass unsettled: the column that should
 // hold it is then many Reg away, on a plateau where neither Newton nor Algorithm 1 gets on.
 // Levels solved to the end exclude that.
-var schedules = []schedule{{3, 1e-2, 0.3}, {3, 1e-7, 0.1}, {2, 1e-12, 0.01}}
+var schedules = []schedule{{3, 1e-2, 0.3}, {3, 1e-7, 0.1}}
 
 const (
 	// The first level is at least the range of the cost over annealStart.
@@ -215,7 +215,11 @@ func (s *fast) build(reg float64) {
 // open is build and pass for g = 0 and the least potentials f.
 func (s *fast) open(reg float64) bool {
 	s.start(reg)
-	s.first = s.k.open(reg, s.in.mass, s.a, s.u, s.s)
+	if s.opened == nil {
+		s.opened = s.k.open(reg, s.in.mass, s.a, s.u, s.s)
+	} else {
+		s.k.reopen(s.opened, s.in.mass, s.a, s.u, s.s)
+	}
 	s.sound = !s.c.cut() && s.balance()
 	return s.sound
 }
@@ -549,15 +553,11 @@ func (s *fast) settle(reg float64) {
 	s.x = 1
 }
 
-// iterate describes the present iterate in potentials of the original problem. Free columns are at 0. It fills it, or
-// a new one for nil.
-func (s *fast) iterate(it *iterate) *iterate {
+// iterate describes the present iterate in potentials of the original problem. Free columns are at 0.
+func (s *fast) iterate() *iterate {
 	n := s.c.n
-	if it == nil {
-		it = &iterate{}
-	}
-	*it = iterate{g: grow(it.g, n), logV: grow(it.logV, n), cols: grow(it.cols, n), q: s.q, reg: s.k.reg, m: s.k.m, u: s.u,
-		v: s.v}
+	it := &iterate{g: make([]float64, n), logV: make([]float64, n), cols: make([]float64, n), q: s.q, reg: s.k.reg,
+		m: s.k.m, u: s.u, v: s.v}
 	theta := math.Log(s.x)
 	var top float64
 	for j, v := range s.v {
@@ -567,7 +567,7 @@ func (s *fast) iterate(it *iterate) *iterate {
 		top = math.Max(top, math.Abs(it.g[j]))
 	}
 	if s.r.Stats.Passes == 1 {
-		it.first = s.first
+		it.first = s.opened
 	}
 	// Exponents are sums of three numbers of this size at most, here and in Verify.
 	it.noise = 0x1p-48 * (s.c.rng + 2*top) / s.k.reg
@@ -576,7 +576,7 @@ func (s *fast) iterate(it *iterate) *iterate {
 
 // certified computes bounds for the present iterate and reports whether they prove the gap.
 func (s *fast) certified() bool {
-	it := s.iterate(nil)
+	it := s.iterate()
 	b := s.in.certify(s.c, it)
 	s.found, s.foundI = b, it
 	upper, lower := b.original(s.c)
@@ -611,7 +611,7 @@ func (s *fast) finish() (*Result, *bounds, *iterate) {
 	}
 	b, it := s.found, s.foundI
 	if it == nil && s.sound {
-		it = s.iterate(nil)
+		it = s.iterate()
 		b = s.in.certify(s.c, it)
 	}
 	// Where scalings are out of range, or where the rounding of absorbed potentials is most of the gap, one

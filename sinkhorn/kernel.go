@@ -161,6 +161,7 @@ func (k *kernel) squares(w *csr, row, out []float64) {
 type sweep struct {
 	low     []float64 // ch x n: least C_ij - f_i of the rows of a chunk
 	carried []float64 // sum_j M_ij C_ij
+	sums    []float64 // sum_j M_ij
 }
 
 // open is build and normalise for v = 1 in one pass over the cost. While a row is in cache, it also computes what a
@@ -168,16 +169,29 @@ type sweep struct {
 func (k *kernel) open(reg float64, mu, a, u, s []float64) *sweep {
 	k.reg = reg
 	n := k.c.n
-	w := &sweep{low: slices.Repeat([]float64{math.Inf(1)}, k.ch*n), carried: make([]float64, k.c.k)}
+	w := &sweep{low: slices.Repeat([]float64{math.Inf(1)}, k.ch*n), carried: make([]float64, k.c.k), sums: make([]float64, k.c.k)}
 	k.blocks(s, func(from, to, ch int, part []float64) {
 		low := w.low[ch*n : (ch+1)*n]
 		for i := from; i < to; i++ {
-			a[i], w.carried[i] = loops.ExpOpen(k.m[i*n:(i+1)*n], k.c.row[i], low, k.f[i], loops.ExpScale/reg)
-			u[i] = mu[i] / a[i]
+			w.sums[i], w.carried[i] = loops.ExpOpen(k.m[i*n:(i+1)*n], k.c.row[i], low, k.f[i], loops.ExpScale/reg)
 		}
-		k.add(nil, from, to, u, part)
+		w.normalise(k, from, to, mu, a, u, part)
 	})
 	return w
+}
+
+// reopen is open for a kernel that is there.
+func (k *kernel) reopen(w *sweep, mu, a, u, s []float64) {
+	k.blocks(s, func(from, to, _ int, part []float64) { w.normalise(k, from, to, mu, a, u, part) })
+}
+
+// normalise is that of kernel at v = 1.
+func (w *sweep) normalise(k *kernel, from, to int, mu, a, u, part []float64) {
+	for i := from; i < to; i++ {
+		a[i] = w.sums[i]
+		u[i] = mu[i] / a[i]
+	}
+	k.add(nil, from, to, u, part)
 }
 
 // partial returns where chunk ch sums its columns: s itself if there is one chunk.

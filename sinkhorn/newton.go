@@ -23,7 +23,6 @@ type newton struct {
 	side       []int8
 	packed     csr
 	signs      bool // prices keep their signs
-	dense      bool // for tests: never compress
 }
 
 const (
@@ -133,8 +132,6 @@ func (s *fast) target() {
 func (s *fast) compress() *csr {
 	w := &s.newt
 	switch {
-	case w.dense:
-		return nil
 	case s.k.sparse != nil:
 		return &s.k.sparse.csr
 	case s.c.k*s.c.n >= sparseCells && s.keep(&w.packed, dropped, sparseFill):

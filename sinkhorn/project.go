@@ -85,7 +85,7 @@ func (in *instance) unfinished(r *Result, most float64, q []float64) *Result {
 		}
 		kl.Repair(r.Q, in.lo, in.hi)
 	}
-	r.LogV = in.spread(nil, nil, math.Inf(-1))
+	r.LogV = in.everywhere(nil, math.Inf(-1))
 	r.Potentials = Potentials{F: make([]float64, in.k), G: make([]float64, in.kv)}
 	r.Transport, r.Objective, r.Residual = 0, 0, num.Sum(r.Q)
 	r.Lower, r.Upper, r.Posterior = 0, most, most

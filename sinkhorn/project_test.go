@@ -326,12 +326,12 @@ func TestFirstPass(t *testing.T) {
 			p.Hi[j] = 1 // no bound is active, and the first step is the last
 		}
 		s := prepare(t, p)
-		if !s.probe() || s.r.Stats.Passes != 1 || s.first == nil {
+		if !s.probe() || s.r.Stats.Passes != 1 || s.opened == nil {
 			t.Fatalf("Reg %v: %d passes", rel, s.r.Stats.Passes)
 		}
-		fused := s.in.certify(s.c, s.iterate(nil))
-		s.first = nil
-		swept := s.in.certify(s.c, s.iterate(nil))
+		fused := s.in.certify(s.c, s.iterate())
+		s.opened = nil
+		swept := s.in.certify(s.c, s.iterate())
 		numtest.Near(t, "upper", fused.upper, swept.upper, tol)
 		numtest.Near(t, "lower", fused.lower, swept.lower, tol)
 		numtest.Near(t, "transport", fused.transport, swept.transport, tol)

@@ -45,7 +45,7 @@ const (
 
 // trySparse looks for entries to leave out, after a pass of the full kernel.
 func (s *fast) trySparse() {
-	if s.tries >= sparseTries || s.newt.dense || s.set.Gap > 0 || s.c.k*s.c.n < kernelCells || !s.sound {
+	if s.tries >= sparseTries || s.set.Gap > 0 || s.c.k*s.c.n < kernelCells || !s.sound {
 		return
 	}
 	s.tries++

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -47,8 +46,6 @@ func newUsers(g *generator, n, m, k int) users {
 	return u
 }
 
-func (u users) get(i int) ([]float64, []int) { return u.source[i], u.support[i] }
-
 // unitSquare returns k points of the unit square as a cost to the power p, and a uniform box.
 func unitSquare(t testing.TB, g *generator, k int, p, eps float64) (c *cost.Dense, lo, hi []float64) {
 	t.Helper()
@@ -71,8 +68,6 @@ func unitSquare(t testing.TB, g *generator, k int, p, eps float64) (c *cost.Dens
 	return c, lo, hi
 }
 
-// exactGap is the relative gap that an optimal plan is proved to: rounding only, a hundred ulps of the largest
-// cost over an optimum that may be a thousandth of it.
 // TestProjectorTinyColumn: a column that takes no part may still hold its lower bound, and what that can cost is in the
 // bound.
 func TestProjectorTinyColumn(t *testing.T) {
@@ -167,7 +162,7 @@ func TestProjectorDense(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkResult(t, problem, r)
-				if want := reg*probeRange >= cost.Range(c); (pr.common.k != nil) != want {
+				if want := reg*probeRange >= cost.Range(c); (pr.shared != nil) != want {
 					t.Fatalf("p %v, Reg %v: a shared kernel %v, want %v", p, reg, !want, want)
 				}
 				if n == 0 && !asProject(r, want) {
@@ -178,103 +173,6 @@ func TestProjectorDense(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestProjectorAll(t *testing.T) {
-	g := newGenerator(8)
-	c, lo, hi := unitSquare(t, g, 50, 2, 1)
-	u := newUsers(g, 60, 6, 50)
-	u.source[17] = []float64{math.NaN(), 1, 0, 0, 0, 0}
-	pr, err := NewProjector(c, lo, hi, 0.01, Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	alone := make([]Result, len(u.source))
-	for i := range alone {
-		pr, err := NewProjector(c, lo, hi, 0.01, Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := pr.Project(context.Background(), u.source[i], u.support[i], &alone[i]); (err != nil) != (i == 17) {
-			t.Fatal(i, err)
-		}
-	}
-	for _, workers := range []int{1, 2, 5} {
-		old := runtime.GOMAXPROCS(workers)
-		next := 0
-		err := pr.All(context.Background(), len(u.source), u.get, func(i int, r *Result, err error) error {
-			if i != next {
-				t.Errorf("emit(%d), want %d", i, next)
-			}
-			next++
-			if i == 17 {
-				if !errors.Is(err, ErrNotFinite) {
-					t.Errorf("emit(17) with error %v", err)
-				}
-				return nil
-			}
-			if err != nil || !reflect.DeepEqual(*r, alone[i]) {
-				t.Errorf("%d workers: result %d depends on the company", workers, i)
-			}
-			return nil
-		})
-		runtime.GOMAXPROCS(old)
-		var failed *BatchError
-		if !errors.As(err, &failed) || failed.Failed != 1 || failed.Users != len(u.source) || failed.First != 17 ||
-			!errors.Is(err, ErrNotFinite) || next != len(u.source) {
-			t.Errorf("All = %v after %d", err, next)
-		}
-	}
-	stop := errors.New("enough")
-	if err := pr.All(context.Background(), len(u.source), u.get, func(i int, _ *Result, _ error) error {
-		if i == 20 {
-			return stop
-		}
-		return nil
-	}); err != stop {
-		t.Errorf("All = %v, want the error of emit", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	if err := pr.All(ctx, len(u.source), u.get, func(i int, _ *Result, _ error) error {
-		if i == 20 {
-			cancel()
-		}
-		return nil
-	}); !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) {
-		t.Errorf("All = %v, want ErrNotConverged and the context's error", err)
-	}
-	if err := pr.All(context.Background(), 3, nil, nil); !errors.Is(err, ErrShape) {
-		t.Errorf("All without functions = %v", err)
-	}
-}
-
-// TestProjectorOrder: emit gets the result of its own index, however workers overtake each other.
-func TestProjectorOrder(t *testing.T) {
-	const k = 30
-	g := newGenerator(28)
-	c, lo, hi := unitSquare(t, g, k, 1, 0.1)
-	pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := runtime.GOMAXPROCS(8)
-	defer runtime.GOMAXPROCS(old)
-	want := make([]Result, k)
-	for i := range want {
-		if err := pr.Project(context.Background(), []float64{1}, []int{i}, &want[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := pr.All(context.Background(), numtest.Cases(1000, 3000),
-		func(i int) ([]float64, []int) { return []float64{1}, []int{i % k} },
-		func(i int, r *Result, err error) error {
-			if err != nil || !reflect.DeepEqual(*r, want[i%k]) {
-				t.Errorf("emit(%d) has another's result, or none: %v", i, err)
-			}
-			return nil
-		}); err != nil {
-		t.Fatal(err)
 	}
 }
 

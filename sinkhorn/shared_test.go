@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -41,22 +42,32 @@ func crowd(g *generator, n, k int) users {
 	return u
 }
 
-// projector is NewProjector with stacks of the given size.
-func projector(t testing.TB, p Problem, s Settings, size int) *Projector {
+// projector is NewProjector for p.
+func projector(t testing.TB, p Problem, s Settings) *Projector {
 	t.Helper()
 	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pr.stacked = size
 	return pr
+}
+
+// onShared reports whether a distribution is solved on the shared kernel.
+func onShared(t testing.TB, pr *Projector, source []float64, support []int) bool {
+	t.Helper()
+	in := pr.box
+	if err := in.setSource(source, support); err != nil {
+		t.Fatal(err)
+	}
+	s := pr.start(context.Background(), &in)
+	return s != nil && s.probe()
 }
 
 // costSum is how far the cost of a plan and what follows from it may be from Project's, which adds it up in another
 // order: some ulps of each row, the largest cost being 3.
 const costSum = 1e-14
 
-// asProject reports whether a result from a stack is that of Project.
+// asProject reports whether a result on a shared kernel is that of Project.
 func asProject(r, want Result) bool {
 	for _, x := range []struct{ at, want *float64 }{
 		{&r.Transport, &want.Transport}, {&r.Objective, &want.Objective}, {&r.Upper, &want.Upper},
@@ -70,9 +81,9 @@ func asProject(r, want Result) bool {
 	return reflect.DeepEqual(r, want)
 }
 
-// TestStackCompany: a result has the same bits alone and in stacks, whatever their size, the order, the neighbours and
-// the number of threads; it is Project's, and Verify proves its bounds.
-func TestStackCompany(t *testing.T) {
+// TestSharedCompany: a result on a shared kernel has the same bits whatever came before and the number of threads, with
+// several calls at once; it is Project's, and Verify proves its bounds.
+func TestSharedCompany(t *testing.T) {
 	g := newGenerator(21)
 	for _, tt := range []struct {
 		k    int
@@ -109,9 +120,9 @@ func TestStackCompany(t *testing.T) {
 			n = 6
 		}
 		want, errs := make([]Result, n), make([]error, n)
-		stacked, general := 0, 0
+		shared, general := 0, 0
 		for i := range want {
-			pr := projector(t, p, tt.set, 1)
+			pr := projector(t, p, tt.set)
 			errs[i] = pr.Project(context.Background(), u.source[i], u.support[i], &want[i])
 			if i == n-1 {
 				if !errors.Is(errs[i], ErrNotFinite) {
@@ -136,85 +147,76 @@ func TestStackCompany(t *testing.T) {
 			if !(want[i].Lower <= r.Upper && r.Lower <= want[i].Upper) {
 				t.Errorf("%+v: distribution %d: [%v, %v], Project [%v, %v]", tt, i, want[i].Lower, want[i].Upper, r.Lower, r.Upper)
 			}
-			if m := pr.free[0].member; m != nil && m.outcome == finished {
-				stacked++
+			if onShared(t, pr, u.source[i], u.support[i]) {
+				shared++
 			} else {
 				general++
 			}
 		}
 		if tt.far {
-			if stacked > 0 {
-				t.Errorf("%+v: %d with a column out of reach", tt, stacked)
+			if shared > 0 {
+				t.Errorf("%+v: %d with a column out of reach", tt, shared)
 			}
-		} else if stacked < 3 && tt.reg > 0.002 || tt.reg == 0.002 && (stacked == 0 || general < 3) {
-			t.Errorf("%+v: %d in stacks, %d in the general way", tt, stacked, general)
+		} else if shared < 3 && tt.reg > 0.002 || tt.reg == 0.002 && (shared == 0 || general < 3) {
+			t.Errorf("%+v: %d on the shared kernel, %d in the general way", tt, shared, general)
 		}
-		sizes, counts := []int{2, 3, 8}, []int{1, 2, 5}
+		counts := []int{1, 2, 5}
 		if !numtest.Full() {
-			sizes, counts = sizes[1:2], counts[2:]
+			counts = counts[2:]
 		}
-		for _, size := range sizes {
-			for _, threads := range counts {
-				old := runtime.GOMAXPROCS(threads)
-				pr := projector(t, p, tt.set, size)
-				order := make([]int, 2*n)
-				for x := range order {
-					order[x] = (x*(2*size+1) + threads) % n
-				}
-				err := pr.All(context.Background(), len(order), func(x int) ([]float64, []int) { return u.get(order[x]) },
-					func(x int, r *Result, err error) error {
-						i := order[x]
-						if i == n-1 {
-							if !errors.Is(err, ErrNotFinite) || len(r.Q) != 0 {
-								t.Errorf("%+v: the bad one: %v", tt, err)
-							}
-						} else if !reflect.DeepEqual(*r, want[i]) || fmt.Sprint(err) != fmt.Sprint(errs[i]) {
-							t.Errorf("%+v: stacks of %d, %d threads: distribution %d depends on the company: %v, %v", tt, size, threads, i,
-								err, errs[i])
-						}
-						return nil
-					})
-				runtime.GOMAXPROCS(old)
-				var failed *BatchError
-				want := 0
-				for _, i := range order {
-					if errs[i] != nil {
-						want++
+		for _, threads := range counts {
+			old := runtime.GOMAXPROCS(threads)
+			pr := projector(t, p, tt.set)
+			got, gotErrs := make([]Result, n), make([]error, n)
+			var group sync.WaitGroup
+			for i := range got {
+				group.Go(func() {
+					gotErrs[i] = pr.Project(context.Background(), u.source[i], u.support[i], &got[i])
+				})
+			}
+			group.Wait()
+			runtime.GOMAXPROCS(old)
+			for i, r := range got {
+				if i == n-1 {
+					if !errors.Is(gotErrs[i], ErrNotFinite) || len(r.Q) != 0 {
+						t.Errorf("%+v: the bad one: %v", tt, gotErrs[i])
 					}
-				}
-				if !errors.As(err, &failed) || failed.Failed != want {
-					t.Errorf("%+v: All = %v, want %d failures", tt, err, want)
+				} else if !reflect.DeepEqual(r, want[i]) || fmt.Sprint(gotErrs[i]) != fmt.Sprint(errs[i]) {
+					t.Errorf("%+v: %d threads: distribution %d depends on the company: %v, %v", tt, threads, i, gotErrs[i], errs[i])
 				}
 			}
 		}
 	}
 }
 
-// TestStackLaws: on random problems, any company, the bounds enclose the optimum and the bits are those of a
-// distribution alone.
-func TestStackLaws(t *testing.T) {
+// TestSharedLaws: on random problems the bounds enclose the optimum, and the bits do not depend on what came before.
+func TestSharedLaws(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := newGenerator(rapid.Uint64().Draw(rt, "seed"))
 		k := rapid.IntRange(fewRows+2, fewRows+20).Draw(rt, "k")
 		p := g.problem(k, rapid.IntRange(1, 30).Draw(rt, "kv"),
 			math.Pow(10, -rapid.Float64Range(0.5, 2.5).Draw(rt, "digits")))
 		set := Settings{Tolerance: 1e-9, MaxIterations: 2000}
-		size := rapid.IntRange(2, 5).Draw(rt, "size")
 		n := rapid.IntRange(1, 8).Draw(rt, "n")
 		u := crowd(g, n+1, k)
 		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		pr.stacked = size
-		err = pr.All(context.Background(), n, u.get, func(i int, r *Result, err error) error {
-			var alone Result
-			err2 := pr.Project(context.Background(), u.source[i], u.support[i], &alone)
-			if !reflect.DeepEqual(*r, alone) || fmt.Sprint(err) != fmt.Sprint(err2) {
+		for i := range n {
+			q := Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo, Hi: p.Hi, Reg: p.Reg}
+			var r, alone Result
+			err := pr.Project(context.Background(), q.Source, q.Support, &r)
+			fresh, err2 := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, set)
+			if err2 != nil {
+				rt.Fatal(err2)
+			}
+			err2 = fresh.Project(context.Background(), q.Source, q.Support, &alone)
+			if !reflect.DeepEqual(r, alone) || fmt.Sprint(err) != fmt.Sprint(err2) {
 				rt.Errorf("distribution %d depends on the company", i)
 			}
 			x, err := mincostflow.Project(context.Background(),
-				mincostflow.Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo, Hi: p.Hi},
+				mincostflow.Problem{Cost: p.Cost, Source: q.Source, Support: q.Support, Lo: p.Lo, Hi: p.Hi},
 				mincostflow.Settings{})
 			if err != nil {
 				rt.Fatal(err)
@@ -222,27 +224,22 @@ func TestStackLaws(t *testing.T) {
 			if !(r.Lower <= x.Upper && x.Lower <= r.Upper) {
 				rt.Errorf("distribution %d: [%v, %v], exact [%v, %v]", i, r.Lower, r.Upper, x.Lower, x.Upper)
 			}
-			q := Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo, Hi: p.Hi, Reg: p.Reg}
-			if _, _, err := Verify(q, *r); err != nil {
+			if _, _, err := Verify(q, r); err != nil {
 				rt.Errorf("distribution %d: %v", i, err)
 			}
-			return nil
-		})
-		if err != nil {
-			rt.Fatal(err)
 		}
 	})
 }
 
-// TestStackPoint: a box that is a point up to rounding leaves nothing to choose.
-func TestStackPoint(t *testing.T) {
+// TestSharedPoint: a box that is a point up to rounding leaves nothing to choose.
+func TestSharedPoint(t *testing.T) {
 	g := newGenerator(22)
 	c, lo, _ := unitSquare(t, g, 80, 1, 0)
 	for j := range lo {
 		lo[j] *= 1 + 5e-13
 	}
 	p := Problem{Cost: c, Lo: lo, Hi: lo, Reg: 0.05}
-	pr := projector(t, p, Settings{Tolerance: 1e-9}, 2)
+	pr := projector(t, p, Settings{Tolerance: 1e-9})
 	p.Source = skewed(g, 80)
 	want := mustProject(t, p, Settings{Tolerance: 1e-9})
 	var r Result
@@ -252,9 +249,9 @@ func TestStackPoint(t *testing.T) {
 	checkResult(t, p, r)
 }
 
-// TestStackRounding: where the gap is all rounding, bounds come from a step in logarithms, and a relative gap, which
+// TestSharedRounding: where the gap is all rounding, bounds come from a step in logarithms, and a relative gap, which
 // nothing has at an optimum of 0, is met all the same.
-func TestStackRounding(t *testing.T) {
+func TestSharedRounding(t *testing.T) {
 	const k = 80
 	g := newGenerator(23)
 	c, lo, hi := unitSquare(t, g, k, 1, 1)
@@ -270,7 +267,7 @@ func TestStackRounding(t *testing.T) {
 	p := Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.002}
 	set := Settings{Gap: 0.01}
 	var r Result
-	if err := projector(t, p, set, 1).Project(context.Background(), mu, nil, &r); err != nil || r.Lower != 0 {
+	if err := projector(t, p, set).Project(context.Background(), mu, nil, &r); err != nil || r.Lower != 0 {
 		t.Errorf("%v, [%v, %v]", err, r.Lower, r.Upper)
 	}
 	if want := mustProject(t, p, set); !asProject(r, want) {
@@ -293,13 +290,13 @@ func (f fading) Err() error {
 	return nil
 }
 
-// TestStackCancelled: a context that ends on the way leaves feasible results with valid bounds.
-func TestStackCancelled(t *testing.T) {
+// TestSharedCancelled: a context that ends on the way leaves feasible results with valid bounds.
+func TestSharedCancelled(t *testing.T) {
 	g := newGenerator(24)
 	c, lo, hi := unitSquare(t, g, 140, 2, 3)
 	p := Problem{Cost: c, Lo: lo, Hi: hi, Reg: 0.01}
 	p.Source = skewed(g, 140)
-	pr := projector(t, p, Settings{}, 2)
+	pr := projector(t, p, Settings{})
 	last := math.Inf(1)
 	var r Result
 	if err := pr.Project(context.Background(), p.Source, nil, &r); err != nil { // makes the kernel
@@ -312,101 +309,6 @@ func TestStackCancelled(t *testing.T) {
 		}
 		last = r.Residual
 		checkResult(t, p, r)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	u := crowd(g, 30, 140)
-	seen := 0
-	err := pr.All(ctx, 30, u.get, func(i int, r *Result, err error) error {
-		if seen++; i == 3 {
-			cancel()
-		}
-		return nil
-	})
-	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || seen != 4 {
-		t.Errorf("All = %v after %d", err, seen)
-	}
-	stop := errors.New("enough")
-	if err := pr.All(context.Background(), 30, u.get, func(i int, _ *Result, _ error) error {
-		if i == 5 {
-			return stop
-		}
-		return nil
-	}); err != stop {
-		t.Errorf("All = %v, want the error of emit", err)
-	}
-}
-
-// TestStackAllocations: in the long run, one distribution after the other and stacks of them allocate what it takes to
-// start loops, and nothing of the size of a row, with and without plans to repair.
-func TestStackAllocations(t *testing.T) {
-	const k, size = 140, 3
-	g := newGenerator(25)
-	c, lo, hi := unitSquare(t, g, k, 2, 3)
-	lo[3], hi[3] = 0, 0
-	for _, set := range []Settings{{Tolerance: 1e-9}, {Tolerance: 1e-4}, {Gap: 1}} {
-		p := Problem{Cost: c, Lo: lo, Hi: hi, Reg: 0.05}
-		pr := projector(t, p, set, size)
-		var u users
-		for range 2 * size {
-			u.source, u.support = append(u.source, skewed(g, k)), append(u.support, nil)
-		}
-		var r Result
-		alone := func() {
-			for i := range u.source {
-				if err := pr.Project(context.Background(), u.source[i], nil, &r); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		alone()
-		const loops = 60 // for each distribution: some ten loops, with a few words for each goroutine
-		if n := testing.AllocsPerRun(2, alone); n > float64(loops*len(u.source)) {
-			t.Errorf("%+v: %v allocations for %d distributions, one after the other", set, n, len(u.source))
-		}
-		s, st := pr.take(), pr.newStack(size)
-		members := make([]*member, len(u.source))
-		results := make([]Result, len(u.source))
-		for i := range members {
-			members[i] = new(member)
-		}
-		stack := func() {
-			for i, m := range members {
-				if err := s.in.setSource(u.source[i], nil); err != nil {
-					t.Fatal(err)
-				}
-				m.load(context.Background(), pr, &s.in)
-				m.out = &results[i]
-			}
-			for left := members; len(left)+len(st.work)+len(st.done) > 0; st.step() {
-				for len(left) > 0 && len(st.work) < size {
-					st.work, left = append(st.work, left[0]), left[1:]
-				}
-			}
-		}
-		stack()
-		if n := testing.AllocsPerRun(2, stack); n > float64(loops*len(u.source)) {
-			t.Errorf("%+v: %v allocations for stacks", set, n)
-		}
-		// A stream costs what starting it costs, and loops.
-		stream := func(n int) func() {
-			return func() {
-				if err := pr.All(context.Background(), n, func(i int) ([]float64, []int) { return u.source[i%len(u.source)], nil },
-					func(_ int, _ *Result, err error) error { return err }); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		const short, long = 20, 60
-		stream(long)()
-		if less, more := testing.AllocsPerRun(2, stream(short)),
-			testing.AllocsPerRun(2, stream(long)); !(more <= less+loops*(long-short)) {
-			t.Errorf("%+v: %v allocations for a stream of %d, %v for %d", set, less, short, more, long)
-		}
-		for i := range results {
-			if members[i].err != nil || results[i].Status != Converged {
-				t.Errorf("%+v: %v", set, members[i].err)
-			}
-		}
 	}
 }
 
@@ -453,7 +355,7 @@ func TestGapAtZero(t *testing.T) {
 				}
 			}
 			var r Result
-			err := projector(t, p, Settings{Gap: 0.01}, 1).Project(context.Background(), mu, nil, &r)
+			err := projector(t, p, Settings{Gap: 0.01}).Project(context.Background(), mu, nil, &r)
 			if far := reg == 0.2 && k > 1; (err != nil) != far {
 				t.Errorf("k = %d, Reg = %v, by a Projector: [%v, %v], %v", k, reg, r.Lower, r.Upper, err)
 			}

@@ -38,8 +38,9 @@ func TestShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := instance{rows: make([]int, tt.rows)}
-		if got := p.shared(context.Background(), &in); got != tt.want {
+		in := p.box
+		in.rows, in.mass = make([]int, tt.rows), make([]float64, tt.rows)
+		if got := p.start(context.Background(), &in) != nil; got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}

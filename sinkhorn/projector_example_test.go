@@ -23,16 +23,12 @@ func ExampleProjector() {
 	}
 	places := [][]int{{0}, {1, 2}, {0, 3, 5}}
 	weights := [][]float64{{1}, {0.5, 0.5}, {0.5, 0.25, 0.25}}
-	get := func(i int) ([]float64, []int) { return weights[i], places[i] }
-	err = p.All(context.Background(), len(places), get, func(i int, r *sinkhorn.Result, err error) error {
-		if err != nil {
-			return err
+	var r sinkhorn.Result
+	for i := range places {
+		if err := p.Project(context.Background(), weights[i], places[i], &r); err != nil {
+			log.Fatal(err)
 		}
 		fmt.Printf("user %d moves %.2f, proved best to 1 %%: %t\n", i, r.Upper, r.Gap() <= 0.01*r.Upper)
-		return nil
-	})
-	if err != nil {
-		log.Fatal(err)
 	}
 	// Output:
 	// user 0 moves 1.10, proved best to 1 %: true

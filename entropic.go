@@ -1,0 +1,76 @@
+package wpm
+
+import (
+	"context"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/sinkhorn"
+)
+
+// entropicSettings are the settings of the entropic solver.
+var entropicSettings = sinkhorn.Settings{Gap: EntropicGap}
+
+const (
+	// heldCells is the number of entries up to which the entropic solver holds a cost that is not in memory: half a
+	// gigabyte.
+	heldCells = 1 << 26
+	// fewPoints is the number of points up to which a distribution on a large grid is solved without its structure.
+	fewPoints = 64
+	// fewReg is the least Reg for those. Fewer levels of annealing are a third of the time on 256 x 256 cells; the
+	// projections of few points are far apart, and this Reg is a thousandth of their cost.
+	fewReg = 1e-5
+)
+
+// entropicSolver projects one distribution after the other by package sinkhorn, to the gap in entropicSettings.
+type entropicSolver struct {
+	problem sinkhorn.Problem    // without a source
+	held    *sinkhorn.Projector // nil if the cost is too large to hold
+}
+
+// newEntropicSolver takes Reg as EntropicReg times the range of the cost (1 if all costs are zero) and keeps a
+// sinkhorn.Projector. A cost too large to hold is read anew for every distribution. On a grid of that size with squared
+// distances, Reg is (h/2)^2 for cells h wide, since the range would take a sweep over all pairs. The cost has been
+// checked.
+func newEntropicSolver(c cost.Matrix, lo, hi []float64) (*entropicSolver, error) {
+	s := &entropicSolver{problem: sinkhorn.Problem{Cost: c, Lo: lo, Hi: hi}}
+	k, kv := c.Dims()
+	_, dense := c.(*cost.Dense)
+	held := dense || kv <= heldCells/k
+	if grid, ok := c.(*cost.Grid); ok && !held && grid.P() == 2 {
+		rows, cols := grid.Size()
+		h := 1 / float64(max(rows, cols))
+		s.problem.Reg = h * h / 4
+		return s, nil
+	}
+	var err error
+	if s.problem.Reg, err = sinkhorn.RelativeReg(c, EntropicReg); err != nil && cost.Max(c) == 0 {
+		s.problem.Reg, err = 1, nil
+	}
+	if err != nil || !held {
+		return s, err
+	}
+	s.held, err = sinkhorn.NewProjector(c, lo, hi, s.problem.Reg, entropicSettings)
+	return s, err
+}
+
+// project is sinkhorn.Project. The Result holds the Reg that was chosen.
+func (s *entropicSolver) project(ctx context.Context, mass []float64, support []int) (*sinkhorn.Result, error) {
+	r := new(sinkhorn.Result)
+	if s.held != nil {
+		return r, s.held.Project(ctx, mass, support, r)
+	}
+	p := s.problem
+	p.Source, p.Support = mass, support
+	points := 0
+	for _, x := range mass {
+		if x > 0 {
+			points++
+		}
+	}
+	if points <= fewPoints {
+		p.Reg = max(p.Reg, fewReg)
+	}
+	var err error
+	*r, err = sinkhorn.Project(ctx, p, entropicSettings)
+	return r, err
+}

@@ -1,0 +1,196 @@
+package sinkhorn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
+)
+
+// Projector projects one distribution after the other with the same cost, box and Reg. What depends on these alone is
+// done once: the cost is read, checked and kept, and so is the kernel at Reg where distributions share it.
+//
+// A result is that of the function Project for the same problem and settings, bit for bit, with one exception:
+// distributions that share a kernel. These have more than 64 points, and at least half of the rows, and are solved by a
+// start at Reg itself. Rows without mass then take part, with none, so that sums are added in another order, and numbers
+// differ by rounding. If the rounding decides for one iteration more or less, numbers differ within the goal.
+//
+// A result depends on nothing but the distribution. All methods may be called from several goroutines at once.
+type Projector struct {
+	box      instance // with the box read, and no source
+	c        *cost.Dense
+	lo, hi   []float64
+	settings Settings
+	ordinary bool // the costs need no scaling, and no column may hold less than counts
+
+	mu     sync.Mutex
+	tried  bool
+	shared *sharedKernel // nil if there is none
+}
+
+// sharedKernel is what distributions on many rows share: the kernel at Reg with the row minima absorbed, on all rows.
+// Each then costs its own products alone.
+type sharedKernel struct {
+	k    *kernel
+	open *sweep
+	rows []int
+	rng  []float64 // range of each
+}
+
+// sharedCells is the number of cells up to which a kernel is kept: half a gigabyte.
+const sharedCells = 1 << 26
+
+// NewProjector checks the cost, the bounds, Reg and the settings, as Project does. It copies the bounds, and the cost
+// unless it is a *cost.Dense, which must not change. Settings.Initial and History are for a single distribution, and
+// give ErrSettings here.
+func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
+	k, kv, err := projection.Dims(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), box: instance{k: k, kv: kv, reg: reg}}
+	if err := p.box.setBox(p.lo, p.hi); err != nil {
+		return nil, err
+	}
+	if err := checkReg("Reg", reg); err != nil {
+		return nil, err
+	}
+	if s.Initial != nil || s.History {
+		return nil, fmt.Errorf("%w: Initial and History are not for a Projector", ErrSettings)
+	}
+	if p.settings, err = s.resolve(&p.box); err != nil {
+		return nil, err
+	}
+	if p.c, err = cost.Materialize(context.Background(), c); err != nil {
+		if errors.Is(err, cost.ErrTooLarge) {
+			return nil, fmt.Errorf("%w: %w", ErrShape, err)
+		}
+		return nil, fmt.Errorf("%w: %w", class(err), err)
+	}
+	p.box.matrix = c // a grid has ways of its own, by its type
+	if _, ok := c.(*cost.Grid); !ok {
+		p.box.matrix = p.c
+	}
+	p.ordinary = reg < 0x1p200 && reg > 0x1p-200 && len(p.box.tiny) == 0
+	return p, nil
+}
+
+// Settings returns the settings used, with defaults filled in.
+func (p *Projector) Settings() Settings { return p.settings }
+
+// Reg returns the regularisation.
+func (p *Projector) Reg() float64 { return p.box.reg }
+
+// Project projects one distribution, given as in Problem, and fills r. Bad input gives one of the errors of this package
+// and an empty r. ErrNotConverged comes with a feasible result whose bounds hold. To verify the result, pass Verify a
+// Problem of this distribution with the cost, the bounds and Reg.
+func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) (err error) {
+	if r == nil {
+		return fmt.Errorf("%w: no Result to fill", ErrShape)
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	*r = Result{}
+	in := p.box
+	if err := in.setSource(source, support); err != nil {
+		return err
+	}
+	if s := p.start(ctx, &in); s != nil && s.probe() {
+		return p.finish(ctx, s, r)
+	}
+	*r, err = Project(ctx, Problem{Cost: p.box.matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi,
+		Reg: p.box.reg}, p.settings)
+	return err
+}
+
+// start returns a workspace of method Fast on the shared kernel, or nil if the distribution is not one for it: it is on
+// at least half of the rows, and Project would start at Reg itself.
+func (p *Projector) start(ctx context.Context, in *instance) *fast {
+	if len(in.faint) > 0 || len(in.rows) <= fewRows || 2*len(in.rows) < p.c.K || p.settings.Method != Fast ||
+		!p.ordinary || len(p.c.Data) > sharedCells || in.separable(p.settings) != nil {
+		return nil
+	}
+	shared := p.kernel(ctx)
+	if shared == nil {
+		return nil
+	}
+	rng := 0.0
+	for _, i := range in.rows {
+		rng = max(rng, shared.rng[i])
+	}
+	if !probes(len(in.rows), in.reg, rng) {
+		return nil
+	}
+	all := *in
+	all.matrix, all.rows, all.mass = p.c, shared.rows, make([]float64, p.c.K)
+	for a, i := range in.rows {
+		all.mass[i] = in.mass[a]
+	}
+	c := *shared.k.c
+	c.watch = &watch{ctx: ctx}
+	c.patient(c.k * c.n)
+	k := *shared.k
+	k.c, k.part, k.g = &c, make([]float64, k.ch*c.n), make([]float64, c.n)
+	s := newFast(ctx, &all, &c, p.settings, &k)
+	s.rows, s.opened = len(in.rows), shared.open
+	return s
+}
+
+// finish makes the Result of a run on the shared kernel.
+func (p *Projector) finish(ctx context.Context, s *fast, r *Result) error {
+	found, b, it := s.finish()
+	if s.c.cut() {
+		found = s.in.unfinished(found, s.c.top, s.q)
+	} else if err := s.in.complete(ctx, s.c, found, b, it); err != nil {
+		return err
+	}
+	*r = *found
+	return r.err(ctx)
+}
+
+// kernel returns the shared kernel, made by the first call, or nil if there is none to share. If the context ends on the
+// way, the next call begins again.
+func (p *Projector) kernel(ctx context.Context) *sharedKernel {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.tried {
+		p.shared, p.tried = p.share(ctx)
+	}
+	return p.shared
+}
+
+// share makes the shared kernel, if there is one. It reports false if the context has ended.
+func (p *Projector) share(ctx context.Context) (*sharedKernel, bool) {
+	in := p.box
+	in.matrix = p.c
+	in.rows, in.mass = make([]int, in.k), slices.Repeat([]float64{1}, in.k)
+	for i := range in.rows {
+		in.rows[i] = i
+	}
+	c, err := load(ctx, &in)
+	if err != nil { // of a row that a distribution may not use: each is on its own
+		return nil, ctx.Err() == nil
+	}
+	if c.cut() || c.base != nil || c.exp != 0 || !probes(c.k, c.reg, c.rng) {
+		return nil, !c.cut()
+	}
+	k := newKernel(c)
+	copy(k.f, c.min)
+	shared := &sharedKernel{k: k, rows: in.rows, rng: make([]float64, c.k)}
+	shared.open = k.open(c.reg, in.mass, make([]float64, c.k), make([]float64, c.k), make([]float64, c.n))
+	for i, row := range c.row {
+		_, high, _ := loops.Extent(row)
+		shared.rng[i] = high - c.min[i]
+	}
+	if c.cut() {
+		return nil, false
+	}
+	k.part, c.ctx = nil, nil // it outlives the call
+	return shared, true
+}
