@@ -114,9 +114,9 @@ type tuning struct {
 	byValue  bool    // the unit of the game is the size of the best value, not of the largest cost
 }
 
-// tunings are those of the successive attempts; nearly always the first is enough. The others are for values far below
+// tunings are those of the successive attempts; nearly always the first is enough. The other is for values far below
 // the largest cost.
-var tunings = [...]tuning{{1e-11, 1e-9, false}, {1e-11, 1e-9, true}, {1e-15, 1e-13, false}}
+var tunings = [...]tuning{{1e-11, 1e-9, false}, {1e-11, 1e-9, true}}
 
 const (
 	// farBelow is the value, in units of the game, at which it is worth another unit.
@@ -145,56 +145,9 @@ func (v *solver) solve() error {
 		}
 	}
 	if stop == nil && !v.closed() {
-		stop = v.polish()
-	}
-	if stop == nil && !v.closed() {
 		stop = errStalled
 	}
 	return stop
-}
-
-// Limits of polish.
-const (
-	polishWork   = 1 << 24 // cells of the cost matrix to look at
-	polishRounds = 8
-	polishFactor = 0.7 // another round if the gap fell by this much
-)
-
-// polish looks for a better certificate near the best one. Where costs span many orders of magnitude, a weight that
-// is no more than rounding moves a threshold off the cost that it should be. One after another, thresholds are tried at
-// the costs of the outputs that the measure uses.
-func (v *solver) polish() error {
-	var used []int
-	for j, x := range v.res.M {
-		if x > 0 {
-			used = append(used, j)
-		}
-	}
-	left := polishWork
-	gap, thresholds := math.Inf(1), make([]float64, v.p.k)
-	for range polishRounds {
-		now := v.res.Upper - v.res.Lower
-		if v.closed() || !(now < polishFactor*gap) {
-			break
-		}
-		gap = now
-		for i := range v.p.k {
-			if v.res.Weights[i] == 0 && v.p.aim.floor[i] == 0 {
-				continue
-			}
-			row := v.p.table.Row(i, nil)
-			for _, j := range used {
-				if err := v.interrupted(); err != nil || left < 0 {
-					return err
-				}
-				copy(thresholds, v.res.Thresholds)
-				thresholds[i] = row[j]
-				left -= v.p.k * v.p.kv
-				v.take(cuts{v.res.Weights, thresholds})
-			}
-		}
-	}
-	return nil
 }
 
 // open finds the best uniform measure (the best multiple of Initial.M) and its certificates.
