@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"pgregory.net/rapid"
@@ -348,7 +349,7 @@ func TestThresholds(t *testing.T) {
 		Polytope: box, Geometry: &policy.Geometry{Kind: policy.Ring},
 		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 	}
-	right, err := cfg.Geometry.Thresholds(box, 0, 3)
+	right, err := (&ranking.Ranking{Geometry: *cfg.Geometry}).Thresholds(t.Context(), box)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,7 +393,8 @@ func TestThresholdsOnCores(t *testing.T) {
 		Polytope: box, Geometry: &policy.Geometry{Kind: policy.Ring},
 		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 	}
-	if cfg.Thresholds, err = cfg.Geometry.Thresholds(box, 0, n); err != nil {
+	cfg.Thresholds, err = (&ranking.Ranking{Geometry: *cfg.Geometry}).Thresholds(t.Context(), box)
+	if err != nil {
 		t.Fatal(err)
 	}
 	made := func(wrong ...int) policy.Policy {

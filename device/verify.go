@@ -171,9 +171,9 @@ const (
 // rowsNotChecked is the verdict on rows that nobody looked at.
 const rowsNotChecked = "not checked (-rows does)"
 
-// CheckRows checks every threshold of a policy of version 2.
+// CheckRows checks every threshold of a policy with a geometry.
 func (p Points) CheckRows(ctx context.Context, pairs int64) (string, error) {
-	if p.Version() < 2 {
+	if !p.Ranked() {
 		return "", nil
 	}
 	if int64(p.Inputs()) > pairs/int64(p.Outputs())/pairsOf(p.Policy) {

@@ -37,6 +37,7 @@ func TestCheckRowsCountsAxes(t *testing.T) {
 		if tt.axes > 0 {
 			cfg.Geometry = &policy.Geometry{Kind: policy.Points, Axes: tt.axes, OutputPoints: make([]int32, places*tt.axes)}
 		}
+		cfg.Thresholds = make([]int32, places)
 		p, err := policy.New(cfg)
 		if err != nil {
 			t.Fatal(err)

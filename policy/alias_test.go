@@ -65,7 +65,7 @@ func TestAliases(t *testing.T) {
 	}
 	cfg.InputAliases = []Alias{}
 	if got := mustEncode(t, mustNew(t, cfg)); !bytes.Equal(got, mustEncode(t, plain)) ||
-		bytes.Contains(got, []byte(aliasMember)) {
+		bytes.Contains(got, []byte("input_aliases")) {
 		t.Error("no aliases, and yet another file")
 	}
 }
@@ -122,7 +122,7 @@ func TestAliasErrors(t *testing.T) {
 	}
 	var at *FormatError
 	if _, err := Decode([]byte(strings.Replace(good, "[[1,\"Cafe\"]", "[[x,\"Cafe\"]", 1))); !errors.As(err, &at) ||
-		at.Field != aliasMember {
+		at.Field != "input_aliases" {
 		t.Errorf("%v names no member", err)
 	}
 }

@@ -206,9 +206,10 @@ func BenchmarkVersion2(b *testing.B) {
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("thresholds/%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("rows/%d", n), func(b *testing.B) {
+			var row []uint64
 			for i := 0; b.Loop(); i++ {
-				if _, err := cfg.Geometry.Thresholds(box, i%n, i%n+1); err != nil {
+				if row, err = p.AppendRow(row[:0], i%n); err != nil {
 					b.Fatal(err)
 				}
 			}

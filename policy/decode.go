@@ -23,31 +23,44 @@ func Decode(data []byte) (Policy, error) {
 	if len(data) > MaxBytes {
 		return Policy{}, fmt.Errorf("%w: the policy has %d bytes, at most %d", ErrLimit, len(data), MaxBytes)
 	}
-	cfg, err := read(data)
-	if err != nil {
-		return Policy{}, cfg.atLine(err)
+	if !utf8.Valid(data) {
+		return Policy{}, formatError(data, diverge(bytes.ToValidUTF8(data, []byte{0}), data), "", "not UTF-8")
 	}
-	p, enc, err := build(cfg)
+	d, err := read(data)
 	if err != nil {
-		return Policy{}, cfg.atLine(err)
+		return Policy{}, d.atLine(err)
+	}
+	p, enc, err := build(d.Config)
+	if err != nil {
+		return Policy{}, d.atLine(err)
 	}
 	// What was read is a policy, but perhaps in another spelling, or with something passed over. This comparison is
 	// what the promise rests on.
 	if !bytes.Equal(enc, data) {
 		n := diverge(enc, data)
-		return Policy{}, formatError(data, n, fmt.Sprintf("%.24q, want %.24q: not the canonical text", data[n:], enc[n:]))
+		return Policy{}, formatError(data, n, d.memberAt(1+bytes.Count(data[:n], []byte("\n"))),
+			fmt.Sprintf("%.24q, want %.24q: not the canonical text", data[n:], enc[n:]))
 	}
 	return p, nil
 }
 
 // atLine puts the line of the member that err is about in front of it.
-func (cfg *Config) atLine(err error) error {
+func (d *draft) atLine(err error) error {
 	p := placed{}
-	if !errors.As(err, &p) {
+	if !errors.As(err, &p) || d.line[p.member] == 0 {
 		return err
 	}
-	return fmt.Errorf("line %d: %w",
-		2+slices.Index(members(cfg.Geometry != nil, len(cfg.InputAliases) > 0), p.member)+p.row, err)
+	return fmt.Errorf("line %d: %w", d.line[p.member]+p.row, err)
+}
+
+// memberAt returns the last member that begins on a line or before it.
+func (d *draft) memberAt(line int) (name string) {
+	for m, n := range d.line {
+		if n <= line && n > d.line[name] {
+			name = m
+		}
+	}
+	return name
 }
 
 // diverge returns the first position at which a and b differ.
@@ -61,121 +74,65 @@ func diverge(a, b []byte) int {
 	return n
 }
 
-// formatError is about byte n of data.
-func formatError(data []byte, n int, problem string) *FormatError {
+// formatError is about byte n of data, where a member belongs.
+func formatError(data []byte, n int, belongs, problem string) *FormatError {
 	e := &FormatError{Offset: n, Line: 1 + bytes.Count(data[:n], []byte("\n")), Problem: problem}
-	if e.Line > 1 && n < len(data) {
-		name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
-		name = bytes.TrimPrefix(name, []byte(`"`))
-		two := bytes.HasPrefix(data, []byte("{\n\"format\":\""+format2))
-		all := members(two, bytes.Contains(data, []byte("\n\""+aliasMember+`":`)))
-		if e.Field = all[min(e.Line-2, len(all)-1)]; ok && slices.Contains(all, string(name)) {
-			e.Field = string(name)
+	if e.Line == 1 || n == len(data) {
+		return e
+	}
+	e.Field = belongs
+	name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
+	for _, m := range members() {
+		if ok && string(name) == `"`+m.name {
+			e.Field = m.name
 		}
 	}
 	return e
 }
 
-// read takes the members off their lines. It may read other texts like the canonical one, because Decode compares
-// what comes of it with the text. It must not fail on the canonical form, nor do more than linear work on any text.
-func read(data []byte) (cfg Config, err error) {
-	if !utf8.Valid(data) {
-		return cfg, formatError(data, diverge(bytes.ToValidUTF8(data, []byte{0}), data), "not UTF-8")
+// What follows reads the values of members. The comparison in Decode finds what is missing, too much, or in another
+// spelling.
+
+// parseJSON reads JSON into v.
+func parseJSON(value []byte, v any, want string) error {
+	err := json.Unmarshal(value, v)
+	if err == nil {
+		return nil
 	}
-	const begin, end = "{\n", "\n}\n"
-	body, ok := bytes.CutPrefix(data, []byte(begin))
-	if !ok {
-		return cfg, formatError(data, 0, fmt.Sprintf("%.24q, want %q", data, begin))
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return misread{max(0, int(syntax.Offset)-1), want}
 	}
-	body, ended := bytes.CutSuffix(body, []byte(end))
-	var f file
-	values := [len(fields)]any{
-		nil, &f.epsilon, &f.bits, &f.mode, &f.workLimit, &f.inputs, &f.outputs, &f.provenance, &cfg.Metadata,
-		&cfg.Certificate, &cfg.Cost, &cfg.InputLabels, &cfg.OutputLabels,
-		&cfg.InputAliases, &f.lo, &f.hi, &cfg.Fallback, &cfg.Rows, &cfg.Geometry, &f.in, &f.out, &cfg.Thresholds,
-	}
-	present := fields[:1]
-	next := len(begin)
-	for n, name := range fields {
-		if !slices.Contains(present, name) {
-			continue
-		}
-		if !ended && n >= slices.Index(fields[:], "rows") {
-			return cfg, formatError(data, len(data), fmt.Sprintf("the text does not end with %q", end))
-		}
-		at := next
-		line, rest, _ := bytes.Cut(body, []byte("\n"))
-		value, ok := bytes.CutPrefix(line, []byte(`"`+name+`":`))
-		if !ok && name == aliasMember {
-			continue
-		}
-		if !ok {
-			return cfg, formatError(data, at, fmt.Sprintf("%.24q, want member %q", line, name))
-		}
-		at, next = at+len(line)-len(value), min(at+len(line)+1, len(data))
-		body, value = rest, bytes.TrimSuffix(value, []byte(","))
-		null := string(value) == "null"
-		switch v := values[n].(type) {
-		case nil:
-			two := string(value) == `"`+format2+`"`
-			if !two && string(value) != `"`+format+`"` {
-				return cfg, formatError(data, at, fmt.Sprintf("format %.24s, this program reads %q and %q", value, format, format2))
-			}
-			present = members(two, true)
-		case *[]byte:
-			if !null {
-				*v = bytes.TrimSpace(value)
-			}
-		case *[]uint64:
-			*v = readBounds(value, f.outputs)
-		case *[]int32:
-			if !null {
-				*v = integers(value)
-			}
-		case *[]string:
-			// before anything is read: a short text takes sixteen bytes of memory for each of its own
-			if err := countLabels(name, value, &f); err != nil {
-				return cfg, place(name, err)
-			}
-			if off := unmarshal(value, v); off >= 0 {
-				return cfg, formatError(data, at+off, fmt.Sprintf("%.24q, want %s", data[at+off:], wanted(v)))
-			}
-		case *[]Alias:
-			if n := stringsIn(value); n > MaxInputs {
-				cfg.InputAliases = make([]Alias, 1) // there are some, which decides on what line they are
-				return cfg, place(name, tooManyAliases(n))
-			}
-			if *v, err = readAliases(value); err != nil {
-				return cfg, formatError(data, at, err.Error())
-			}
-		case *Row:
-			*v = readRow(value)
-		case *[]Row:
-			if null {
-				break
-			}
-			if *v, err = readRows(bytes.TrimSuffix(body, []byte("\n]")), int(f.inputs)); err != nil {
-				return cfg, place(name, err)
-			}
-		default:
-			if off := unmarshal(value, v); off >= 0 {
-				return cfg, formatError(data, at+off, fmt.Sprintf("%.24q, want %s", data[at+off:], wanted(v)))
-			}
-		}
-	}
-	return cfg, f.config(&cfg)
+	return misread{0, want}
 }
 
-// countLabels refuses a long list with more labels than there are inputs or outputs.
-func countLabels(member string, value []byte, f *file) error {
-	kind, n := "input", int(f.inputs)
-	if member == "output_labels" {
-		kind, n = "output", int(f.outputs)
-	}
-	if count := stringsIn(value); bytes.HasPrefix(value, []byte("[")) && count > max(n, 1<<16) {
-		return labelCount(count, kind, n)
+func parseCount(value []byte, n *int32) error {
+	return parseJSON(value, n, "a whole number below 2^31")
+}
+
+func isNull(value []byte) bool { return string(value) == "null" }
+
+func parseObject(value []byte, object *[]byte) error {
+	if !isNull(value) {
+		*object = bytes.TrimSpace(value)
 	}
 	return nil
+}
+
+func parseInts(value []byte, list *[]int32) error {
+	if !isNull(value) {
+		*list = integers(value)
+	}
+	return nil
+}
+
+// parseLabels refuses a long list with more labels than there are inputs or outputs before it reads anything: a short
+// text takes sixteen bytes of memory for each of its own.
+func parseLabels(value []byte, labels *[]string, kind string, n int32) error {
+	if count := stringsIn(value); bytes.HasPrefix(value, []byte("[")) && count > max(int(n), 1<<16) {
+		return labelCount(count, kind, int(n))
+	}
+	return parseJSON(value, labels, "null or a list of strings")
 }
 
 // stringsIn returns how many strings a JSON text has.
@@ -195,68 +152,47 @@ func stringsIn(text []byte) (n int) {
 	return n
 }
 
-// unmarshal reads JSON into v, and returns where it is wrong, or -1.
-func unmarshal(value []byte, v any) int {
-	err := json.Unmarshal(value, v)
-	if err == nil {
-		return -1
+// parseAliases reads a list of pairs.
+func parseAliases(value []byte, list *[]Alias) error {
+	if n := stringsIn(value); n > MaxInputs {
+		return tooManyAliases(n)
 	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return max(0, int(syntax.Offset)-1)
-	}
-	return 0
-}
-
-// readBounds reads a number for each output, or one for all of them.
-func readBounds(value []byte, outputs int32) []uint64 {
-	list := numbers(value, uint64(math.MaxUint64))
-	if len(list) == 1 && value[0] == '"' {
-		list = slices.Repeat(list, int(min(max(outputs, 0), MaxOutputs)))
-	}
-	return list
-}
-
-// readAliases reads a list of pairs. The comparison in Decode finds what is missing, too much, or no whole number.
-func readAliases(value []byte) (list []Alias, err error) {
 	var pairs [][2]any
 	if json.Unmarshal(value, &pairs) != nil {
-		return nil, fmt.Errorf("%.24q, want a list of pairs, an index and a string", value)
+		return misread{0, "a list of pairs, an index and a string"}
 	}
 	for _, p := range pairs {
 		i, _ := p[0].(float64)
 		label, _ := p[1].(string)
-		list = append(list, Alias{int(min(max(i, 0), MaxInputs)), label})
+		*list = append(*list, Alias{int(min(max(i, 0), MaxInputs)), label})
 	}
-	return list, nil
+	return nil
 }
 
-// readRows reads one row for each of so many inputs, each on a line.
-func readRows(text []byte, inputs int) ([]Row, error) {
+// bounds reads a number for each output, or one for all of them.
+func (d *draft) bounds(value []byte, list *[]uint64) error {
+	*list = numbers(value, uint64(math.MaxUint64))
+	if len(*list) == 1 && value[0] == '"' {
+		*list = slices.Repeat(*list, int(min(max(d.outputs, 0), MaxOutputs)))
+	}
+	return nil
+}
+
+// rows reads one row for each input, each on a line.
+func (d *draft) rows(value []byte) error {
+	if isNull(value) {
+		return nil
+	}
+	text := bytes.TrimSuffix(d.rest, []byte("\n]"))
 	count := 1 + bytes.Count(text, []byte("\n"))
-	if count != inputs || count > MaxInputs { // or a long text of short lines would take much memory
-		return nil, fmt.Errorf("%w: %d rows for %d inputs, at most %d", ErrShape, count, inputs, MaxInputs)
+	if count != int(d.inputs) || count > MaxInputs { // or a long text of short lines would take much memory
+		return fmt.Errorf("%w: %d rows for %d inputs, at most %d", ErrShape, count, d.inputs, MaxInputs)
 	}
-	rows := make([]Row, 0, count)
+	d.Rows = make([]Row, 0, count)
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
-		rows = append(rows, readRow(line))
+		d.Rows = append(d.Rows, readRow(line))
 	}
-	return rows, nil
-}
-
-// wanted names what a member must be, for a message.
-func wanted(v any) string {
-	switch v.(type) {
-	case *string:
-		return "a string"
-	case *int32:
-		return "a whole number below 2^31"
-	case *[]string:
-		return "null or a list of strings"
-	case **Geometry:
-		return "an object of a kind and sizes"
-	}
-	return "an object of strings"
+	return nil
 }
 
 // integers returns the numbers of a list, 0 for what is none: the comparison in Decode finds it.
@@ -305,34 +241,28 @@ func readRow(text []byte) (r Row) {
 	return r
 }
 
-// file holds the members that Config has in another form.
-type file struct {
-	epsilon, mode                    string
-	bits, workLimit, inputs, outputs int32
-	provenance                       struct {
-		Geometry        Origin  `json:"geometry"`
-		GeometryEpsilon *string `json:"geometry_epsilon"`
-		Base            Origin  `json:"base_measure"`
-		BaseEpsilon     *string `json:"base_measure_epsilon"`
-		Note            string  `json:"note"`
-	}
-	lo, hi  []uint64
-	in, out []int32
+// statedProvenance is a Provenance as the file has it.
+type statedProvenance struct {
+	Geometry        Origin  `json:"geometry"`
+	GeometryEpsilon *string `json:"geometry_epsilon"`
+	Base            Origin  `json:"base_measure"`
+	BaseEpsilon     *string `json:"base_measure_epsilon"`
+	Note            string  `json:"note"`
 }
 
-// config turns texts into values and the bounds into a box, which ldp verifies.
-func (f *file) config(cfg *Config) error {
-	if lo, hi, kv := len(f.lo), len(f.hi), int(f.outputs); lo != kv || hi != kv {
+// finish turns texts into values and the bounds into a box, which ldp verifies.
+func (d *draft) finish() error {
+	if lo, hi, kv := len(d.lo), len(d.hi), int(d.outputs); lo != kv || hi != kv {
 		return place("outputs", fmt.Errorf("%w: %d lower and %d upper bounds for %d outputs", ErrShape, lo, hi, kv))
 	}
-	if f.inputs == 0 { // New would fill in a default
+	if d.inputs == 0 { // New would fill in a default
 		return place("inputs", fmt.Errorf("%w: 0 inputs", ErrShape))
 	}
-	eps, err := ldp.ParseEpsilon(f.epsilon)
+	eps, err := ldp.ParseEpsilon(d.epsilon)
 	if err != nil {
 		return place("epsilon", fmt.Errorf("policy: epsilon: %w", err))
 	}
-	cfg.Polytope, err = ldp.NewPolytopeFromBounds(eps, f.lo, f.hi, int(f.bits))
+	d.Polytope, err = ldp.NewPolytopeFromBounds(eps, d.lo, d.hi, int(d.bits))
 	if err != nil {
 		member := "lo"
 		if errors.Is(err, ldp.ErrBits) {
@@ -340,22 +270,27 @@ func (f *file) config(cfg *Config) error {
 		}
 		return place(member, fmt.Errorf("policy: box: %w", err))
 	}
-	if g := cfg.Geometry; g != nil {
-		g.InputPoints, g.OutputPoints = f.in, f.out
+	if g := d.Geometry; g != nil {
+		g.InputPoints, g.OutputPoints = d.in, d.out
 	}
-	cfg.Mode, cfg.WorkLimit, cfg.Inputs = Mode(f.mode), time.Duration(f.workLimit)*time.Millisecond, int(f.inputs)
-	prov := &f.provenance
-	cfg.Provenance = Provenance{Geometry: prov.Geometry, BaseMeasure: prov.Base, Note: prov.Note}
+	d.WorkLimit, d.Inputs = time.Duration(d.workLimit)*time.Millisecond, int(d.inputs)
+	d.Provenance, err = d.provenance.read()
+	return place("provenance", err)
+}
+
+func (s statedProvenance) read() (Provenance, error) {
+	p := Provenance{Geometry: s.Geometry, BaseMeasure: s.Base, Note: s.Note}
 	for _, e := range []struct {
 		text *string
 		into *ldp.Epsilon
-	}{{prov.GeometryEpsilon, &cfg.Provenance.GeometryEpsilon}, {prov.BaseEpsilon, &cfg.Provenance.BaseMeasureEpsilon}} {
+	}{{s.GeometryEpsilon, &p.GeometryEpsilon}, {s.BaseEpsilon, &p.BaseMeasureEpsilon}} {
 		if e.text == nil {
 			continue
 		}
+		var err error
 		if *e.into, err = ldp.ParseEpsilon(*e.text); err != nil {
-			return place("provenance", fmt.Errorf("%w: %w", ErrProvenance, err))
+			return p, fmt.Errorf("%w: %w", ErrProvenance, err)
 		}
 	}
-	return nil
+	return p, nil
 }

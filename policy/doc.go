@@ -10,8 +10,8 @@
 // base measure. A policy has exactly one byte string. Encode writes it, Decode accepts nothing else, and its SHA-256 is
 // the ID that every report carries.
 //
-// The text is JSON, with one member per line in a fixed order and no white space except the line ends. Every member is
-// always present, null if it has no value; only input_aliases is left out when there are none. Counts and indices below
+// The text is JSON, with one member per line in a fixed order and no white space except the line ends. A member
+// without a value is null; only input_aliases and schedule are left out when there are none. Counts and indices below
 // 2^31 are JSON numbers. The weights lo, hi and the amounts in rows are strings of decimal digits, because they reach
 // 2^62 and a reader that keeps JSON numbers in doubles would change them silently. This package reads no other numbers,
 // and so no NaN, no exponent and no second spelling. Cost and certificate are one compact JSON object each. This
@@ -19,7 +19,7 @@
 // length, and names may repeat. A reader of a cost may require more.
 //
 //	{
-//	"format":"wpm-policy-1",            with a geometry "wpm-policy-2"
+//	"format":"wpm-policy-1",            with a geometry "wpm-policy-2", with a schedule "wpm-policy-3"
 //	"epsilon":"0.5",                    exact, as ldp.Epsilon prints it
 //	"bits":62,
 //	"mode":"mixture",                   or "projection"
@@ -82,6 +82,13 @@
 // of input and output for this. Privacy needs neither check: whatever the order and the threshold, package ldp has
 // checked that the row which is drawn from lies in the box. If the rest does not fit the threshold, the fallback row is
 // used.
+//
+// # Version 3: a schedule
+//
+// A policy with a Schedule states its rows in either form. After the work limit it has one more member, which says how
+// it counts epochs, when it begins and ends, and in how many epochs a client releases once:
+//
+//	"schedule":{"epochs":"month","first":"2026-01","last":null,"period":12},
 //
 // # The release
 //

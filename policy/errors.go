@@ -22,6 +22,8 @@ var (
 	ErrRow = errors.New("policy: wrong row")
 	// ErrMode is for an unknown mode, or one that the policy does not provide for.
 	ErrMode = errors.New("policy: invalid mode")
+	// ErrSchedule is for a schedule that no clock can follow.
+	ErrSchedule = errors.New("policy: invalid schedule")
 	// ErrProvenance is for an origin that is missing, unknown or lacks its epsilon.
 	ErrProvenance = errors.New("policy: invalid provenance")
 	// ErrID is for a policy whose content no longer has the hash it was made with.

@@ -31,7 +31,8 @@ func formPolicies(t testing.TB) map[string]Policy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grid := mustNew(t, Config{Polytope: box, Geometry: &Geometry{Kind: Grid, Rows: side, Cols: side}, Provenance: clean})
+	grid := mustNew(t, greedily(Config{Polytope: box, Geometry: &Geometry{Kind: Grid, Rows: side, Cols: side},
+		Provenance: clean}))
 	return map[string]Policy{"ring": ring, "grid20x20": grid}
 }
 

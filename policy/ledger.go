@@ -323,36 +323,51 @@ func (s *state) line(line string) error {
 	if first := word[0] == ledgerMagic; first != (s.budget == nil) {
 		return fmt.Errorf("%w: %q expected once, as the first record", ErrLedgerCorrupt, ledgerMagic)
 	}
-	bad := fmt.Errorf("%w: a record that no ledger has", ErrLedgerCorrupt)
 	switch {
 	case word[0] == ledgerMagic && len(word) == 2:
-		budget, ok := parseRational(word[1])
-		if !ok {
-			return bad
-		}
-		s.budget = budget
+		return s.takeBudget(word)
 	case word[0] == "debit" && len(word) == 4:
-		eps, ok := parseRational(word[1])
-		id, err := decodeHex([]byte(word[2]))
-		if !ok || err != nil || len(id) != sha256.Size || !isWord(word[3]) {
-			return bad
-		}
-		s.open = s.pay(occasion{[sha256.Size]byte(id), word[3]}, eps)
+		return s.takeDebit(word)
 	case word[0] == "report" && len(word) == 3:
-		b, err := decodeHex([]byte(word[1]))
-		if err != nil {
-			return bad
-		}
-		if open == nil || open.Epoch != word[2] {
-			return fmt.Errorf("%w: a report without its debit", ErrLedgerCorrupt)
-		}
-		if err := checkReport(b, open.Policy); err != nil {
-			return fmt.Errorf("%w: %w", ErrLedgerCorrupt, err)
-		}
-		open.Report = b
-	default:
-		return bad
+		return s.takeReport(word, open)
 	}
+	return errRecord()
+}
+
+func errRecord() error { return fmt.Errorf("%w: a record that no ledger has", ErrLedgerCorrupt) }
+
+func (s *state) takeBudget(word []string) error {
+	budget, ok := parseRational(word[1])
+	if !ok {
+		return errRecord()
+	}
+	s.budget = budget
+	return nil
+}
+
+func (s *state) takeDebit(word []string) error {
+	eps, ok := parseRational(word[1])
+	id, err := decodeHex([]byte(word[2]))
+	if !ok || err != nil || len(id) != sha256.Size || !isWord(word[3]) {
+		return errRecord()
+	}
+	s.open = s.pay(occasion{[sha256.Size]byte(id), word[3]}, eps)
+	return nil
+}
+
+// takeReport takes a report, which must follow its debit.
+func (s *state) takeReport(word []string, open *Entry) error {
+	b, err := decodeHex([]byte(word[1]))
+	if err != nil {
+		return errRecord()
+	}
+	if open == nil || open.Epoch != word[2] {
+		return fmt.Errorf("%w: a report without its debit", ErrLedgerCorrupt)
+	}
+	if err := checkReport(b, open.Policy); err != nil {
+		return fmt.Errorf("%w: %w", ErrLedgerCorrupt, err)
+	}
+	open.Report = b
 	return nil
 }
 

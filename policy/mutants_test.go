@@ -50,7 +50,7 @@ func mutants(t *testing.T) (all []mutant) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring := mustNew(t, Config{Polytope: box, Provenance: clean, Geometry: &Geometry{Kind: Ring}})
+	ring := mustNew(t, greedily(Config{Polytope: box, Provenance: clean, Geometry: &Geometry{Kind: Ring}}))
 	for _, name := range []string{"lo", "hi"} {
 		for _, more := range []string{".0", ",0", " 0", "\",\"0"} {
 			text := regexp.MustCompile(`"`+name+`":"[0-9]+`).ReplaceAllString(string(mustEncode(t, ring)), "$0"+more)
@@ -126,7 +126,7 @@ func drawVersion2(t *rapid.T) Config {
 		}
 		cfg.InputAliases = []Alias{{0, "Place"}, {cfg.Inputs - 1, "platz"}}
 	}
-	return cfg
+	return greedily(cfg)
 }
 
 // mutate changes a policy's text in one of the ways of this package's tests.

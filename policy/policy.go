@@ -82,8 +82,9 @@ type Config struct {
 	// WorkLimit is when a client abandons its solver, in whole milliseconds up to an hour. 0 means
 	// DefaultWorkLimit in projection mode; it must be 0 in mixture mode.
 	WorkLimit time.Duration
-	// Inputs is k. 0 means the number of Rows or Thresholds; if there are none, that of InputLabels; if there are none,
-	// that of the Geometry.
+	// Schedule is when clients release. One that is not zero makes a file of version 3.
+	Schedule Schedule
+	// Inputs is k. 0 means the number of Rows or Thresholds; if there are none, that of InputLabels.
 	Inputs int
 	// InputLabels name the inputs in private data. Without them the label of input i is i in decimal.
 	InputLabels []string
@@ -98,8 +99,8 @@ type Config struct {
 	// Geometry replaces Rows: row i raises the outputs from lo to hi in the order of their keys for input i, as far as 2^B
 	// goes. It makes a file of version 2, with one number per row.
 	Geometry *Geometry
-	// Thresholds are, for each input, the output at which its row ends. They have length k, or are nil for the result of
-	// Geometry.Thresholds.
+	// Thresholds are, for each input, the output at which its row ends: the first one in the order at which sum lo, plus
+	// the widths hi - lo of all outputs up to and including it, reaches 2^B. They have length k.
 	Thresholds []int32
 	// Fallback is the row of clients without usable data. The zero Row means the point of the box nearest
 	// to the shape of lo + hi.
@@ -147,12 +148,6 @@ func New(cfg Config) (Policy, error) {
 	if err := cfg.Polytope.Verify(); err != nil {
 		return Policy{}, fmt.Errorf("policy: box: %w", err)
 	}
-	if g := cfg.Geometry; g != nil && cfg.Thresholds == nil {
-		var err error
-		if cfg.Thresholds, err = g.Thresholds(cfg.Polytope, 0, g.inputs(cfg.Polytope.Len())); err != nil {
-			return Policy{}, err
-		}
-	}
 	p, _, err := build(cfg)
 	return p, err
 }
@@ -181,7 +176,7 @@ func build(cfg Config) (Policy, []byte, error) {
 		member string
 		check  func() error
 	}{
-		{"lo", c.checkBox}, {"mode", c.checkMode}, {"inputs", c.checkInputs}, {"input_labels", c.checkLabels},
+		{"lo", c.checkBox}, {"mode", c.checkMode}, {"schedule", c.checkSchedule}, {"inputs", c.checkInputs}, {"input_labels", c.checkLabels},
 		{"geometry", c.checkGeometry}, {"rows", c.checkRows},
 		{"cost", c.checkObjects}, {"provenance", c.checkProvenance}, {"metadata", c.checkMetadata},
 	} {
@@ -256,7 +251,7 @@ func (c *content) checkLabels() error {
 	if _, err = indexLabels("output", c.OutputLabels, c.Polytope.Len()); err != nil {
 		return place("output_labels", err)
 	}
-	return place(aliasMember, c.checkAliases())
+	return place("input_aliases", c.checkAliases())
 }
 
 // checkAliases adds the aliases to the index, and puts them in their order: by input, then by bytes.
@@ -625,13 +620,14 @@ func (p Policy) AppendRow(n []uint64, i int) ([]uint64, error) {
 	return n, nil
 }
 
-// Version returns the version of the policy's file: 2 with a Geometry, else 1.
-func (p Policy) Version() int {
-	if p.get().Geometry != nil {
-		return 2
-	}
-	return 1
-}
+// Version returns the version of the policy's file: 3 with a Schedule, else 2 with a Geometry, else 1.
+func (p Policy) Version() int { return p.get().version() }
+
+// Schedule returns when clients release.
+func (p Policy) Schedule() Schedule { return p.get().Schedule }
+
+// Ranked reports whether the rows follow from a geometry and thresholds.
+func (p Policy) Ranked() bool { return p.get().ranked() }
 
 // Geometry returns a copy of the geometry, nil if there is none.
 func (p Policy) Geometry() *Geometry {

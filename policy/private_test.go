@@ -249,7 +249,7 @@ func TestUnusableDataCostAsMuch(t *testing.T) {
 	for j := range cfg.Polytope.Len() {
 		second.Geometry.OutputPoints = append(second.Geometry.OutputPoints, int32(j))
 	}
-	policies := []Policy{p, mustNew(t, second)}
+	policies := []Policy{p, mustNew(t, greedily(second))}
 	second.Thresholds = make([]int32, 2) // a rest that does not fit costs as much, too
 	for second.Thresholds[0] == policies[1].c.Thresholds[0] || second.Thresholds[1] == policies[1].c.Thresholds[1] {
 		second.Thresholds[0]++

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -414,7 +415,7 @@ func (s *suite) fill() {
 	}
 	in := []int32{out[0], int32(s.r.IntN(8))}
 	g := &policy.Geometry{Kind: policy.Points, Axes: 1, InputPoints: in, OutputPoints: out}
-	fit, err := g.Thresholds(p, 0, 2)
+	fit, err := (&ranking.Ranking{Geometry: *g}).Thresholds(s.Context(), p)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -149,4 +150,36 @@ func TestLatticeLaw(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestThresholdsExact: where the widths sum to just what is needed at a column, that column is the threshold, and not
+// the next. The columns are of one width, and what is needed is 1, 2, ... of them.
+func TestThresholdsExact(t *testing.T) {
+	const n, bits, width = 40, 20, 1 << 14
+	line := policy.Geometry{Kind: policy.Points, Axes: 1}
+	for j := range n {
+		line.OutputPoints = append(line.OutputPoints, int32(j/2)) // with ties
+	}
+	for want := 1; want <= n; want++ {
+		lo := uint64(1<<bits-want*width) / n
+		lows := slices.Repeat([]uint64{lo}, n)
+		lows[0] += 1<<bits - uint64(want*width) - n*lo
+		highs := slices.Clone(lows)
+		for j := range highs {
+			highs[j] += width
+		}
+		box, err := ldp.NewPolytopeFromBounds(epsilon(t, "2"), lows, highs, bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range []policy.Geometry{{Kind: policy.Ring}, {Kind: policy.Grid, Rows: 5, Cols: 8}, line} {
+			ranked, err := (&Ranking{Geometry: g}).Rows(t.Context(), box)
+			if err == nil {
+				err = policy.VerifyRows(t.Context(), ranked.stated, 0, n)
+			}
+			if err != nil {
+				t.Errorf("%d columns, %s: %v", want, g.Kind, err)
+			}
+		}
+	}
 }

@@ -13,7 +13,7 @@
 //
 // No place moves by more than Displacement, and places that are already published stay where they are. A row in the
 // order of keys is as cheap as the cheapest, up to Slack, in the root of the cost that is a distance. Thresholds are
-// exactly those of policy.Geometry.Thresholds, however floats round and on any number of cores. Nothing here is
+// exactly those that policy.VerifyRows accepts, however floats round and on any number of cores. Nothing here is
 // trusted: policy.VerifyRows ranks anew, and a wrong threshold makes a dearer row within the same box.
 //
 // # Cost

@@ -14,8 +14,8 @@ import (
 // thresholdBlock is how many inputs a goroutine takes at a time.
 const thresholdBlock = 256
 
-// Thresholds returns the thresholds of all inputs, as policy.Geometry.Thresholds does, on all cores. Those of a ring or
-// a grid are found by counting; see lattice. For points:
+// Thresholds returns the thresholds of all inputs, as policy.Config has them, on all cores. It needs the Geometry alone.
+// Those of a ring or a grid are found by counting; see lattice. For points:
 //
 // Let r be the distance of the threshold of one input, and d that to another input. The outputs within r of the one are
 // within r + d of the other, and the same the other way round, so the threshold of the other is at a distance from r -
@@ -32,11 +32,11 @@ func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 	case policy.Grid:
 		return gridThresholds(ctx, r.Geometry.Rows, r.Geometry.Cols, box)
 	}
-	k, kv := r.Cost.Dims()
 	in, out, axes := r.Geometry.InputPoints, r.Geometry.OutputPoints, r.Geometry.Axes
 	if in == nil {
 		in = out
 	}
+	k, kv := len(in)/axes, len(out)/axes
 	order := snake(out, axes)
 	t := &thresholder{axes: axes, need: box.Total(), cols: make([]column, kv), points: make([]int32, 0, len(out))}
 	for j := range kv {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"crypto/subtle"
 	"fmt"
@@ -30,14 +29,6 @@ type Geometry struct {
 	InputPoints, OutputPoints []int32
 }
 
-// inputs returns the number of inputs, if the geometry is one for kv outputs.
-func (g *Geometry) inputs(kv int) int {
-	if g.InputPoints == nil {
-		return kv
-	}
-	return len(g.InputPoints) / max(g.Axes, 1)
-}
-
 func (g *Geometry) clone() *Geometry {
 	c := *g
 	c.InputPoints, c.OutputPoints = slices.Clone(c.InputPoints), slices.Clone(c.OutputPoints)
@@ -60,34 +51,20 @@ const maxKey2 = 1 << 63
 // places checks a geometry for k inputs and kv outputs, and returns its vectors. No key of it reaches 2^63: a key is at
 // most the sum over the axes of (max - min)^2, and at most 4 max |x|^2.
 func (g *Geometry) places(k, kv int) (*places, error) {
-	p := &places{axes: g.Axes, wrap: noWrap, in: g.InputPoints, out: g.OutputPoints}
-	var size int
+	var p *places
+	var err error
 	switch g.Kind {
 	case Points:
-		if size = g.Axes; size < 1 || len(p.out)%size != 0 || len(p.out)/size != kv {
-			return nil, fmt.Errorf("%w: %d coordinates on %d axes for %d outputs", ErrShape, len(p.out), size, kv)
-		}
+		p, err = g.points(kv)
 	case Grid:
-		p.axes = 2
-		if g.Rows < 1 || kv%g.Rows != 0 || kv/g.Rows != g.Cols {
-			return nil, fmt.Errorf("%w: a grid of %d x %d cells for %d outputs", ErrShape, g.Rows, g.Cols, kv)
-		}
-		for j := range kv {
-			p.out = append(p.out, int32(j%g.Cols*g.Rows), int32(j/g.Cols*g.Cols))
-		}
+		p, err = g.cells(kv)
 	case Ring:
-		p.axes, p.wrap = 1, int64(kv)
-		for j := range kv {
-			p.out = append(p.out, int32(j))
-		}
+		p, err = g.steps(kv)
 	default:
-		return nil, fmt.Errorf("%w: geometry %.24q", ErrMode, g.Kind)
+		err = fmt.Errorf("%w: geometry %.24q", ErrMode, g.Kind)
 	}
-	if size != g.Axes || g.Kind != Grid && (g.Rows != 0 || g.Cols != 0) || size == 0 && g.InputPoints != nil {
-		return nil, fmt.Errorf("%w: a %s with what only another geometry has", ErrShape, g.Kind)
-	}
-	if p.in == nil {
-		p.in = p.out
+	if err != nil {
+		return nil, err
 	}
 	if len(p.in)%p.axes != 0 || len(p.in)/p.axes != k {
 		return nil, fmt.Errorf("%w: %d coordinates on %d axes for %d inputs", ErrShape, len(p.in), p.axes, k)
@@ -95,6 +72,52 @@ func (g *Geometry) places(k, kv int) (*places, error) {
 	if p.spread() >= maxKey2 && p.length() >= maxKey2/4 {
 		return nil, fmt.Errorf("%w: squared distances may reach 2^63", ErrLimit)
 	}
+	return p, nil
+}
+
+// alien says that a geometry has what only one of another kind has.
+func (g *Geometry) alien() error {
+	return fmt.Errorf("%w: a %s with what only another geometry has", ErrShape, g.Kind)
+}
+
+func (g *Geometry) points(kv int) (*places, error) {
+	p := &places{axes: g.Axes, wrap: noWrap, in: g.InputPoints, out: g.OutputPoints}
+	if g.Axes < 1 || len(p.out)%g.Axes != 0 || len(p.out)/g.Axes != kv {
+		return nil, fmt.Errorf("%w: %d coordinates on %d axes for %d outputs", ErrShape, len(p.out), g.Axes, kv)
+	}
+	if g.Rows != 0 || g.Cols != 0 {
+		return nil, g.alien()
+	}
+	if p.in == nil {
+		p.in = p.out
+	}
+	return p, nil
+}
+
+func (g *Geometry) cells(kv int) (*places, error) {
+	if g.Rows < 1 || kv%g.Rows != 0 || kv/g.Rows != g.Cols {
+		return nil, fmt.Errorf("%w: a grid of %d x %d cells for %d outputs", ErrShape, g.Rows, g.Cols, kv)
+	}
+	if g.Axes != 0 || g.InputPoints != nil || g.OutputPoints != nil {
+		return nil, g.alien()
+	}
+	p := &places{axes: 2, wrap: noWrap}
+	for j := range kv {
+		p.out = append(p.out, int32(j%g.Cols*g.Rows), int32(j/g.Cols*g.Cols))
+	}
+	p.in = p.out
+	return p, nil
+}
+
+func (g *Geometry) steps(kv int) (*places, error) {
+	if g.Axes != 0 || g.Rows != 0 || g.Cols != 0 || g.InputPoints != nil || g.OutputPoints != nil {
+		return nil, g.alien()
+	}
+	p := &places{axes: 1, wrap: int64(kv)}
+	for j := range kv {
+		p.out = append(p.out, int32(j))
+	}
+	p.in = p.out
 	return p, nil
 }
 
@@ -154,25 +177,34 @@ func (p *places) keys(x []int32, keys []uint64) {
 		}
 		return
 	}
+	clear(keys)
 	for a, v := range x {
 		at := p.out[a:]
 		for j := range keys {
 			d := int64(v) - int64(at[j*p.axes])
-			if a == 0 {
-				keys[j] = 0
-			}
 			keys[j] += uint64(d) * uint64(d)
 		}
 	}
 }
 
-// before returns 1 if a column of a key comes before another, else 0.
-func before(key uint64, j int, otherKey uint64, other int) uint64 {
-	_, less := bits.Sub64(key, otherKey, 0)
-	d := key ^ otherKey
-	_, differ := bits.Sub64(0, d, 0)
-	_, first := bits.Sub64(uint64(j), uint64(other), 0)
-	return less | (1-differ)&first
+// raise sets row to the row that ends before column t of a key: what comes before it in the order for x is at hi, the
+// rest at lo. It returns the sum of the row, as over 2^64 + sum, and whether anything comes before t, as 1 or 0. It has
+// no branch on the key, on t or on what is in x.
+func (c *content) raise(row []uint64, x []int32, key uint64, t int) (sum, over, some uint64) {
+	c.places.keys(x, row)
+	lo, width := c.columns()
+	var carry uint64
+	for j, k := range row {
+		_, less := bits.Sub64(k, key, 0)
+		_, differ := bits.Sub64(0, k^key, 0)
+		_, first := bits.Sub64(uint64(j), uint64(t), 0)
+		before := less | (1-differ)&first
+		row[j] = lo[j] + width[j]&-before
+		sum, carry = bits.Add64(sum, row[j], 0)
+		over += carry
+		some |= before
+	}
+	return sum, over, some
 }
 
 // scan returns vector number i of a list, by reading all of them.
@@ -196,16 +228,12 @@ func scan(list []int32, axes, i int) []int32 {
 func (c *content) fill(i, usable int) (ldp.Weights, error) {
 	p, box := c.places, c.Polytope
 	x, t := scan(p.in, p.axes, i), int(scan(c.Thresholds, 1, i)[0])
-	key := p.key(x, scan(p.out, p.axes, t))
-	n, width := columns(box)
-	var over, carry, room uint64 // over * 2^64 + sum is what is taken, room the width of t
-	sum := c.base
-	for j := range n {
-		add := width[j] & -before(p.key(x, p.output(j)), j, key, t)
-		n[j] += add
-		sum, carry = bits.Add64(sum, add, 0)
-		over += carry
-		room |= width[j] & -uint64(subtle.ConstantTimeEq(int32(j), int32(t)))
+	n := make([]uint64, box.Len())
+	sum, over, _ := c.raise(n, x, p.key(x, scan(p.out, p.axes, t)), t)
+	_, width := c.columns()
+	room := uint64(0) // the width of t
+	for j, v := range width {
+		room |= v & -uint64(subtle.ConstantTimeEq(int32(j), int32(t)))
 	}
 	rest, short := bits.Sub64(box.Total(), sum, 0)
 	_, above := bits.Sub64(room, rest, 0)
@@ -223,15 +251,9 @@ func (c *content) appendFill(n []uint64, i int) []uint64 {
 	box, t, from := c.Polytope, int(c.Thresholds[i]), len(n)
 	n = append(n, make([]uint64, box.Len())...)
 	row := n[from:]
-	c.places.keys(c.places.input(i), row)
-	key := row[t]
-	lo, width := c.columns()
-	var sum, over, carry uint64
-	for j, k := range row {
-		row[j] = lo[j] + width[j]&-before(k, j, key, t)
-		sum, carry = bits.Add64(sum, row[j], 0)
-		over += carry
-	}
+	x := c.places.input(i)
+	sum, over, _ := c.raise(row, x, c.places.key(x, c.places.output(t)), t)
+	_, width := c.columns()
 	if rest := box.Total() - sum; over == 0 && sum <= box.Total() && rest <= width[t] {
 		row[t] += rest
 		return n
@@ -275,7 +297,7 @@ func (c *content) checkGeometry() (err error) {
 // the error of the lowest part. It takes O((to - from) kv axes). A policy without a geometry has nothing to check.
 //
 // Errors: ErrPolicy, ErrShape for inputs that do not exist, ErrRow, and that of ctx, which is checked about every
-// millisecond.
+// millisecond, and no more often than once an input.
 func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 	c := p.c
 	switch {
@@ -286,24 +308,17 @@ func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 	case c.Geometry == nil:
 		return nil
 	}
-	_, width := columns(c.Polytope)
-	stride := max(1, checkEvery/c.places.axes)
+	row := make([]uint64, c.Polytope.Len())
+	_, width := c.columns()
 	for i, left := from, 0; i < to; i++ {
-		x, t, sum := c.places.input(i), int(c.Thresholds[i]), c.base
-		key := c.places.key(x, c.places.output(t))
-		var over, carry, some uint64 // over * 2^64 + sum; in the order of the outputs a branch would be hard to predict
-		for j, v := range width {
-			if left--; left < 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				left = stride
+		if left -= len(row) * c.places.axes; left < 0 {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			first := before(c.places.key(x, c.places.output(j)), j, key, t)
-			sum, carry = bits.Add64(sum, v&-first, 0)
-			over += carry
-			some |= first
+			left = checkEvery
 		}
+		x, t := c.places.input(i), int(c.Thresholds[i])
+		sum, over, some := c.raise(row, x, c.places.key(x, c.places.output(t)), t)
 		if some != 0 && (over > 0 || sum >= c.Polytope.Total()) { // where sum lo is 2^B, the threshold is the first of all
 			return fmt.Errorf("%w: output %d is too late a threshold for input %d", ErrRow, t, i)
 		}
@@ -314,84 +329,6 @@ func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 	return nil
 }
 
-// checkEvery is how many coordinates VerifyRows reads between two looks at its context: about a millisecond.
+// checkEvery is how many coordinates VerifyRows reads between two looks at its context, or those of one input: about a
+// millisecond.
 const checkEvery = 1 << 18
-
-// Thresholds returns the thresholds of the inputs from (included) to (excluded) in a box: for each input the first
-// output in its order at which sum lo, plus the widths hi - lo of all outputs up to and including it, reaches 2^B. New
-// calls Thresholds if Config has none. To use several cores, call it for a part on each. It takes O((to - from) kv
-// axes) expected time.
-//
-// Errors: ErrShape, ErrLimit, ErrMode.
-func (g *Geometry) Thresholds(box *ldp.Polytope, from, to int) ([]int32, error) {
-	k := g.inputs(box.Len())
-	p, err := g.places(k, box.Len())
-	if err != nil {
-		return nil, err
-	}
-	if from < 0 || to > k || from > to {
-		return nil, fmt.Errorf("%w: inputs %d to %d of %d", ErrShape, from, to, k)
-	}
-	lo, width := columns(box)
-	need := box.Total()
-	for _, v := range lo {
-		need -= v
-	}
-	out, all := make([]int32, 0, to-from), make([]ranked, box.Len())
-	for i := from; i < to; i++ {
-		for j := range all {
-			all[j] = ranked{p.key(p.input(i), p.output(j)), int32(j)}
-		}
-		out = append(out, reach(all, width, need))
-	}
-	return out, nil
-}
-
-// ranked is a column with its key.
-type ranked struct {
-	key uint64
-	col int32
-}
-
-func (a ranked) less(b ranked) bool { return a.key < b.key || a.key == b.key && a.col < b.col }
-
-// reach returns the first column, in the order of all, up to and with which the widths sum to need. It selects, as
-// Hoare's quickselect does (1961), and puts all in another order.
-func reach(all []ranked, width []uint64, need uint64) int32 {
-	for len(all) > 16 {
-		a, b, c := all[0], all[len(all)/2], all[len(all)-1]
-		if b.less(a) {
-			a, b = b, a
-		}
-		if c.less(a) {
-			c = a
-		}
-		pivot := b // the middle one
-		if c.less(b) {
-			pivot = c
-		}
-		m, sum := 0, uint64(0)
-		for n, r := range all {
-			if r.less(pivot) {
-				all[n], all[m] = all[m], r
-				m++
-				if sum < need { // or it might overflow
-					sum += width[r.col]
-				}
-			}
-		}
-		if sum >= need && m > 0 {
-			all = all[:m]
-		} else {
-			all, need = all[m:], need-sum
-		}
-	}
-	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.col, b.col)) })
-	for _, r := range all {
-		if width[r.col] >= need {
-			return r.col
-		}
-		need -= width[r.col]
-	}
-	return all[len(all)-1].col // not possible: sum hi >= 2^B
-}

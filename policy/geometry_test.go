@@ -51,7 +51,51 @@ func geometryConfigs(t testing.TB) map[string]Config {
 		Geometry: &Geometry{Kind: Ring}, Mode: Projection}
 	grid := Config{Polytope: box("2", slices.Repeat([]float64{1}, 12), 16), Provenance: clean,
 		Geometry: &Geometry{Kind: Grid, Rows: 3, Cols: 4}}
-	return map[string]Config{"points2.json": points, "far2.json": far, "ring2.json": ring, "grid2.json": grid}
+	all := map[string]Config{"points2.json": points, "far2.json": far, "ring2.json": ring, "grid2.json": grid}
+	for name, cfg := range all {
+		all[name] = greedily(cfg)
+	}
+	return all
+}
+
+// inputsOf is how many inputs a geometry is for, with kv outputs.
+func inputsOf(g *Geometry, kv int) int {
+	if g.InputPoints == nil {
+		return kv
+	}
+	return len(g.InputPoints) / g.Axes
+}
+
+// greedily gives a config the thresholds of its geometry.
+func greedily(cfg Config) Config {
+	cfg.Thresholds = thresholds(cfg.Polytope, cfg.Geometry, 0, inputsOf(cfg.Geometry, cfg.Polytope.Len()))
+	return cfg
+}
+
+// thresholds are those of the inputs from (included) to (excluded), by sorting. Function greedy has the definition.
+func thresholds(box *ldp.Polytope, g *Geometry, from, to int) (out []int32) {
+	kv := box.Len()
+	p, err := g.places(inputsOf(g, kv), kv)
+	if err != nil {
+		panic(err)
+	}
+	keys, order := make([]uint64, kv), make([]int32, kv)
+	for i := from; i < to; i++ {
+		for j := range order {
+			keys[j], order[j] = p.key(p.input(i), p.output(j)), int32(j)
+		}
+		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
+		rest, n := box.Total(), 0
+		for j := range kv {
+			rest -= box.Lo(j)
+		}
+		for n < kv-1 && box.Hi(int(order[n]))-box.Lo(int(order[n])) < rest {
+			rest -= box.Hi(int(order[n])) - box.Lo(int(order[n]))
+			n++
+		}
+		out = append(out, order[n])
+	}
+	return out
 }
 
 // greedy returns the row of input i and its threshold from the definition: sorted, in integers and fractions of any
@@ -175,7 +219,7 @@ func checkFill(t testing.TB, fill filler) error {
 			cfg := geometryConfigs(t)[names[n]]
 			box, g = cfg.Polytope, cfg.Geometry
 		}
-		cfg := Config{Polytope: box, Geometry: g, Provenance: clean}
+		cfg := greedily(Config{Polytope: box, Geometry: g, Provenance: clean})
 		p, err := New(cfg)
 		if err != nil {
 			return err
@@ -421,14 +465,14 @@ func TestKeyLimit(t *testing.T) {
 	} {
 		g := &Geometry{Kind: Points, Axes: c.axes, OutputPoints: c.out, InputPoints: c.in}
 		kv := len(c.out) / c.axes
-		p, err := g.places(g.inputs(kv), kv)
+		p, err := g.places(inputsOf(g, kv), kv)
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrLimit) {
 			t.Errorf("%v from %v: %v, accepted should be %v", c.out, c.in, err, c.ok)
 		}
 		if err != nil {
 			continue
 		}
-		for i := range g.inputs(kv) {
+		for i := range inputsOf(g, kv) {
 			for j := range kv {
 				want := new(big.Int)
 				for a := range c.axes {
@@ -498,69 +542,8 @@ func TestGeometryErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := base.Geometry.Thresholds(base.Polytope, 2, 4); !errors.Is(err, ErrShape) {
-		t.Errorf("inputs 2 to 4 of 3: %v", err)
-	}
 	if err := verifyRows(Policy{}); !errors.Is(err, ErrPolicy) {
 		t.Errorf("no policy: %v", err)
-	}
-}
-
-// Selection finds what sorting finds, among many columns, also with ties and from a part of the inputs.
-func TestThresholdsOfMany(t *testing.T) {
-	const n = 300
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, size := range []int32{2, 1 << 29} {
-		g := &Geometry{Kind: Points, Axes: 2}
-		for range 2 * n {
-			g.OutputPoints = append(g.OutputPoints, r.Int32N(size))
-		}
-		box := drawBox(t, r, n)
-		all, err := g.Thresholds(box, 0, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		part, err := g.Thresholds(box, 100, 120)
-		if err != nil || !slices.Equal(part, all[100:120]) {
-			t.Errorf("%v, %v, want %v", part, err, all[100:120])
-		}
-		for i := 0; i < n; i += numtest.Cases(17, 3) {
-			if _, want := greedy(box, g, i); all[i] != want {
-				t.Errorf("input %d: %d, want %d", i, all[i], want)
-			}
-		}
-		if err := verifyRows(mustNew(t, Config{Polytope: box, Geometry: g, Thresholds: all, Provenance: clean})); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// Where the widths sum to just what is needed at a column, that column is the threshold, and not the next. The columns
-// are of one width, and what is needed is 1, 2, ... of them, so a part of the selection often ends there.
-func TestThresholdsExact(t *testing.T) {
-	const n, bits, width = 40, 20, 1 << 14
-	g := &Geometry{Kind: Ring}
-	for want := 1; want <= n; want++ {
-		lo := uint64(1<<bits-want*width) / n
-		lows := slices.Repeat([]uint64{lo}, n)
-		lows[0] += 1<<bits - uint64(want*width) - n*lo
-		highs := slices.Clone(lows)
-		for j := range highs {
-			highs[j] += width
-		}
-		box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "2"), lows, highs, bits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := g.Thresholds(box, 0, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, threshold := range got {
-			if _, right := greedy(box, g, i); threshold != right {
-				t.Errorf("%d columns, input %d: output %d, want %d", want, i, threshold, right)
-			}
-		}
 	}
 }
 
@@ -658,7 +641,7 @@ func (c *ticking) Err() error {
 }
 
 // TestVerifyRowsPart holds that parts of the inputs are checked as the whole is, and that a context that is over ends
-// the check within so many coordinates.
+// the check before the next input, since each input here has more coordinates than are read between two looks.
 func TestVerifyRowsPart(t *testing.T) {
 	const inputs, outputs, axes = 3, 10_000, 64
 	r := rand.New(rand.NewPCG(5, 6))
@@ -674,10 +657,10 @@ func TestVerifyRowsPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Polytope: box, Inputs: inputs, Geometry: g, Provenance: clean}
+	cfg := greedily(Config{Polytope: box, Geometry: g, Provenance: clean})
 	p := mustNew(t, cfg)
 	all := &ticking{Context: t.Context(), last: 1 << 30}
-	if err := VerifyRows(all, p, 0, inputs); err != nil || all.looks < inputs*outputs*axes/checkEvery {
+	if err := VerifyRows(all, p, 0, inputs); err != nil || all.looks != inputs {
 		t.Fatalf("%v, after %d looks at the context", err, all.looks)
 	}
 	for last := range all.looks {
