@@ -56,9 +56,13 @@ var users = map[string][]string{
 // mechanisms that are compared one list.
 var below = []string{"compare", "figure", "gowalla", "report", "ring"}
 
+// inVectors says whether a package of this module is of the command that writes test vectors.
+func inVectors(name string) bool { return name == "vectors" || strings.HasPrefix(name, "vectors/") }
+
 // TestImports holds that what draws is imported by one package; that figure and report know no study; that a study
 // imports no other but those that have data or mechanisms for all; that nothing reaches into the commands or the tests
-// of the module above; and that tests which draw cases draw the same ones in every run.
+// of the module above; that test vectors are made from the oracle of the laws alone; and that tests which draw cases draw
+// the same ones in every run.
 func TestImports(t *testing.T) {
 	all := packages(t)
 	if len(all) < 10 {
@@ -77,6 +81,10 @@ func TestImports(t *testing.T) {
 			}
 			in, own := strings.CutPrefix(imp, module+"/")
 			switch {
+			case inVectors(name) || own && inVectors(in):
+				if !inVectors(name) || imp != above+"/proptest/exact" && !inVectors(in) {
+					t.Errorf("%s imports %s: test vectors know nothing but their oracle, and are made for no study", name, imp)
+				}
 			case own && name == "figure", own && name == "report" && in != "figure":
 				t.Errorf("%s imports the study %s", name, in)
 			case own && p.Name != "main" && !slices.Contains(below, in):

@@ -29,7 +29,7 @@ var layers = []struct {
 		"internal/atomicfile", "internal/binomial", "internal/child", "internal/city", "internal/num", "internal/numtest",
 		"internal/parallel", "fuzz", "maintain", "proofs", "python", "release"}},
 	{"parts of solvers, policies, laws", []string{"policy", "projection", "baseline", "estimate", "hilbert", "knapsack",
-		"proptest", "shuffle", "vectors/gen", "internal/folder", "internal/notices", "internal/plane", "internal/rowcache", "internal/worst",
+		"proptest", "shuffle", "internal/folder", "internal/notices", "internal/plane", "internal/rowcache", "internal/worst",
 		"maintain/faults"}},
 	{"bounds, geometry of policies, drawing", []string{"internal/cutbound", "internal/places", "internal/ranking",
 		"internal/sheet", "estimate/atlas", "channel"}},
