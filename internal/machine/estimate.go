@@ -22,6 +22,35 @@ type estimateAnswer struct {
 	Gap       *number  `json:"gap,omitempty"`
 	// Patch is the patch of each place, if there are places that no number of reports tells apart: see estimate/patch.
 	Patch []int `json:"patch,omitempty"`
+	// Groups are the squares of the map, with "groups": true.
+	Groups *groups `json:"groups,omitempty"`
+}
+
+// groups are the parts of a map that the counts tell apart: see atlas.Map. Low and High are the interval of the share of
+// each, of package estimate, at its default level.
+type groups struct {
+	Of    []int   `json:"of"` // the group of each place
+	Share numbers `json:"share"`
+	Low   numbers `json:"low"`
+	High  numbers `json:"high"`
+}
+
+// groupsOf returns the groups of a map.
+func groupsOf(ctx context.Context, w atlas.World, m atlas.Map, counts []uint64, s atlas.Settings) (*groups, error) {
+	g := &groups{Of: m.Of, Share: make(numbers, m.Squares)}
+	regions := make([][]float64, m.Squares)
+	for n := range regions {
+		regions[n] = make([]float64, len(m.Of))
+	}
+	for i, n := range m.Of {
+		regions[n][i] = 1
+		g.Share[n] += m.Shares[i]
+	}
+	list, err := w.Regions(ctx, counts, regions, s)
+	for _, r := range list {
+		g.Low, g.High = append(g.Low, r.Lower), append(g.High, r.Upper)
+	}
+	return g, err
 }
 
 // model is one of those that the estimator map averages.
@@ -54,6 +83,10 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if in.has("estimator") && !atlas.Known(estimator) {
 		return nil, fmt.Errorf("field %q: %q is not %s", "estimator", estimator, atlas.Estimators)
 	}
+	grouped, err := readOr(in, "groups", false)
+	if err != nil {
+		return nil, err
+	}
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
@@ -69,7 +102,14 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		if err != nil {
 			return err
 		}
-		r, err := w.Estimate(ctx, counts, atlas.Settings{Estimator: estimator, Prior: prior})
+		settings := atlas.Settings{Estimator: estimator, Prior: prior, Progress: in.shared.progress}
+		var m atlas.Map
+		if grouped {
+			m, err = w.Map(ctx, counts, settings)
+		} else {
+			m.Estimate, err = w.Estimate(ctx, counts, settings)
+		}
+		r := m.Estimate
 		ans = estimateAnswer{Estimator: r.Estimator, Raw: r.Raw}
 		if errors.Is(err, atlas.ErrOutputs) {
 			ans.Reason = err.Error()
@@ -93,6 +133,9 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		alike, err := w.Patches(ctx)
 		if alike.Shared() > 0 {
 			ans.Patch = alike.Of
+		}
+		if err == nil && grouped {
+			ans.Groups, err = groupsOf(ctx, w, m, counts, settings)
 		}
 		return err
 	})

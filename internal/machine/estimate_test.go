@@ -167,3 +167,48 @@ func TestEstimateErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestGroups: the groups of a map are a partition of its places with its shares, in intervals that hold them or are the
+// whole of it; they come only where they are asked for, and Progress ends at its whole.
+func TestGroups(t *testing.T) {
+	const world = `"cost":{"kind":"grid","rows":1,"cols":8,"p":1},"m":[0.125,0.125,0.125,0.125,0.125,0.125,0.125,0.125],` +
+		`"eps":"3","counts":[40,600,40,30,30,30,300,30]`
+	if a := ask(t, "estimate", `{`+world+`}`); a["groups"] != nil {
+		t.Errorf("groups that nobody asked for: %v", a["groups"])
+	}
+	var done, total int
+	s := Settings{Progress: func(d, n int) { done, total = d, n }}
+	text, ok := Answer(t.Context(), "estimate", s, []byte(`{`+world+`,"groups":true}`))
+	var a struct {
+		Map    []float64
+		Groups struct {
+			Of               []int
+			Share, Low, High []float64
+		}
+	}
+	if err := json.Unmarshal(text, &a); err != nil || !ok {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if total == 0 || done != total {
+		t.Errorf("progress ended at %d of %d", done, total)
+	}
+	g := a.Groups
+	if len(g.Of) != 8 || len(g.Share) < 2 || len(g.Low) != len(g.Share) || len(g.High) != len(g.Share) {
+		t.Fatalf("%s", text)
+	}
+	sums := make([]float64, len(g.Share))
+	for i, n := range g.Of {
+		sums[n] += a.Map[i]
+	}
+	for n, share := range g.Share {
+		if sums[n] != share || !(0 <= g.Low[n] && g.Low[n] < g.High[n] && g.High[n] <= 1) {
+			t.Errorf("group %d: %v, want %v, in [%v, %v]", n, share, sums[n], g.Low[n], g.High[n])
+		}
+	}
+	if n := g.Of[1]; !(g.Low[n] > 0.3 && g.Low[n] <= g.Share[n] && g.Share[n] <= g.High[n]) {
+		t.Errorf("the peak: %+v", g)
+	}
+	if _, ok := Answer(t.Context(), "estimate", Settings{}, []byte(`{`+world+`,"groups":1}`)); ok {
+		t.Error("groups: 1")
+	}
+}

@@ -109,6 +109,7 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"  or policy  the text of the file, in place of cost, m, eps and bits\n" +
 		"  counts     [kv whole numbers], how many releases there are of each output\n" +
 		"  prior      [k numbers], public, a guess at the map, in any unit (default: all the same)\n" +
+		"  groups     true adds groups: the parts of the map that the counts tell apart, each with its interval\n" +
 		"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
 		"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
 		"     mode, which does not identify it, and for raw of other points), raw [kv]: the counts as shares, seconds;\n" +
@@ -151,6 +152,8 @@ type Settings struct {
 	ReadNPY func(r io.Reader, name string) (*cost.Dense, error)
 	// Costs have names that lines may use, as if a line before had defined them. They must be valid (cost.Validate).
 	Costs map[string]*cost.Dense
+	// Progress, if not nil, is called with the steps done and all steps of an estimate, never concurrently for one line.
+	Progress func(done, total int)
 }
 
 // check refuses settings that the kind does not have, and kinds that there are not.

@@ -27,6 +27,8 @@ type session struct {
 	costs map[string]namedCost
 	boxes map[string]*namedBox
 
+	progress func(done, total int) // of an estimate, or nil
+
 	mu         sync.Mutex
 	projectors map[projectorKey]*mincostflow.Projector
 }
@@ -52,8 +54,8 @@ type projectorKey struct {
 func newSession(kind string, s Settings) *session { return sessionOf(kind, find(kind), s) }
 
 func sessionOf(name string, of kind, s Settings) *session {
-	shared := &session{kind: name, of: of, files: s.Files, npy: s.ReadNPY, costs: map[string]namedCost{},
-		boxes:      map[string]*namedBox{},
+	shared := &session{kind: name, of: of, files: s.Files, npy: s.ReadNPY, progress: s.Progress,
+		costs: map[string]namedCost{}, boxes: map[string]*namedBox{},
 		projectors: map[projectorKey]*mincostflow.Projector{}}
 	for name, c := range s.Costs {
 		shared.costs[name] = namedCost{c, c}
@@ -80,6 +82,12 @@ func (s *session) define(ctx context.Context, in *object) (any, error) {
 		return nil, fmt.Errorf("field %q: %q is defined already", "define", name)
 	}
 	if in.has("cost") {
+		for _, other := range []string{"box", "lo", "hi", "m", "eps"} {
+			if in.has(other) {
+				return nil, fmt.Errorf("%q gives a name to a cost or to a box, one a line: this line has %q and %q", "define",
+					"cost", other)
+			}
+		}
 		c, stated, err := readCost(ctx, in)
 		if err == nil {
 			err = in.finish()

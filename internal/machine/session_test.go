@@ -86,6 +86,7 @@ func TestNameErrors(t *testing.T) {
 		`{"define":"","cost":`+ring+`}`, `{"define":3,"cost":`+ring+`}`, `{"define":"x","cost":`+ring+`,"lo":[0],"hi":[1]}`,
 		`{"define":"x","cost":`+ring+`,"want":["q"]}`, `{"define":"x"}`, `{"define":"x","cost":{"kind":"ring","n":-4}}`,
 		`{"define":"x","cost":"c"}`, `{"define":"y","cost":"y"}`,
+		`{"define":"z","cost":`+ring+`,"eps":1,"m":[1]}`,
 		`{"cost":"d","box":"b",`+mu+`}`, `{"cost":"c","box":"d",`+mu+`}`, `{"cost":"b","box":"b",`+mu+`}`,
 		`{"cost":"c","box":"c",`+mu+`}`,
 		`{"cost":"","box":"b",`+mu+`}`, `{"cost":"c","box":"",`+mu+`}`, `{"cost":"c","box":"b","eps":1,`+mu+`}`,
@@ -98,8 +99,8 @@ func TestNameErrors(t *testing.T) {
 		`{"def\u0069ne":"late","cost":`+ring+`}`, `{"cost":"late","box":"b","want":["objective"],`+mu+`}`,
 	)
 	for n, want := range []string{"", "", "", `"c" is defined already`, `"b" is defined already`, `"c" is defined already`,
-		"the name is empty", `"define"`, `unknown field "lo"`,
-		`unknown field "want"`, "the box is missing", `"cost"`, "", `no line before has defined "y"`,
+		"the name is empty", `"define"`, `to a cost or to a box, one a line: this line has "cost" and "lo"`,
+		`unknown field "want"`, "the box is missing", `"cost"`, "", `no line before has defined "y"`, `has "cost" and "m"`,
 		`no line before has defined "d" as a cost`, `"d" as a box`, `"b" as a cost`, `"c" as a box`,
 		"the name is empty", `"" as a box`, "not both", `"box"`,
 		`"m" has 1 entries`, "the box is missing",
