@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/estimate"
@@ -26,8 +27,9 @@ type estimateAnswer struct {
 	Groups *groups `json:"groups,omitempty"`
 }
 
-// groups are the parts of a map that the counts tell apart: see atlas.Map. Low and High are the interval of the share of
-// each, of package estimate, at its default level.
+// groups are the parts of a map that the counts tell apart: its squares, without the places that stand out by themselves
+// (see atlas.Map), and these. Low and High are the interval of the share of each, of package estimate, at its default
+// level.
 type groups struct {
 	Of    []int   `json:"of"` // the group of each place
 	Share numbers `json:"share"`
@@ -37,13 +39,20 @@ type groups struct {
 
 // groupsOf returns the groups of a map.
 func groupsOf(ctx context.Context, w atlas.World, m atlas.Map, counts []uint64, s atlas.Settings) (*groups, error) {
-	g := &groups{Of: m.Of, Share: make(numbers, m.Squares)}
-	regions := make([][]float64, m.Squares)
-	for n := range regions {
-		regions[n] = make([]float64, len(m.Of))
+	g := &groups{Of: slices.Clone(m.Of)}
+	for n, i := range m.Single {
+		g.Of[i] = m.Squares + n
 	}
-	for i, n := range m.Of {
-		regions[n][i] = 1
+	var regions [][]float64
+	number := map[int]int{} // of a group, in the order of the places
+	for i, of := range g.Of {
+		n, ok := number[of]
+		if !ok {
+			n = len(regions)
+			number[of] = n
+			regions, g.Share = append(regions, make([]float64, len(g.Of))), append(g.Share, 0)
+		}
+		regions[n][i], g.Of[i] = 1, n
 		g.Share[n] += m.Shares[i]
 	}
 	list, err := w.Regions(ctx, counts, regions, s)

@@ -158,6 +158,33 @@ func TestMany(t *testing.T) {
 	handles.take(out.Value.Handle)
 }
 
+// TestColumn: a column is the bytes of its numbers, and no more than there are.
+func TestColumn(t *testing.T) {
+	a := indices("s0", []int64{0x0807060504030201, 0x0a09})
+	text, err := column(a, 10)
+	if err != nil || string(text) != "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, size := range []int{-1, 17} {
+		if _, err := column(a, size); err == nil {
+			t.Errorf("%d bytes in 16", size)
+		}
+	}
+}
+
+// TestSteps: what an operation says of its steps is seen from outside, and what has no call is told none.
+func TestSteps(t *testing.T) {
+	defer func(old map[string]func(context.Context, request) (answer, error)) { operations = old }(operations)
+	operations = map[string]func(context.Context, request) (answer, error){
+		"step": func(ctx context.Context, _ request) (answer, error) { stepsOf(ctx)(3, 7); return answer{}, nil },
+	}
+	c, s := ask(t, "step", "{}")
+	if got := c.steps.Load(); s != done || got != 3<<32|7 {
+		t.Errorf("%v, %x", s, got)
+	}
+	stepsOf(t.Context())(1, 2) // nothing
+}
+
 // BenchmarkProjector is the time of a projection in Go, on the instance in the folder WPM_BENCH, which python/bench.py
 // writes, or on one of its kind.
 func BenchmarkProjector(b *testing.B) {

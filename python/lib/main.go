@@ -94,6 +94,15 @@ func wpm_read(call C.uint64_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
 	return C.int64_t(8 * total)
 }
 
+//export wpm_steps
+func wpm_steps(call C.uint64_t) C.uint64_t {
+	c, ok := handles.get(uint64(call)).(*job)
+	if !ok {
+		return 0
+	}
+	return C.uint64_t(c.steps.Load())
+}
+
 //export wpm_free
 func wpm_free(handle C.uint64_t) {
 	if c, ok := handles.take(uint64(handle)).(*job); ok {

@@ -228,7 +228,7 @@ func solve(ctx context.Context, r request) (answer, error) {
 	if err := r.decode(&in); err != nil {
 		return answer{}, err
 	}
-	var s machine.Settings
+	s := machine.Settings{Progress: stepsOf(ctx)}
 	if _, ok := r.arrays["C"]; ok {
 		c, err := r.cost(nil)
 		if err != nil {

@@ -36,6 +36,8 @@ typedef struct {
  * int64_t wpm_read(uint64_t call, void *dst, int64_t size);
  *     copies the arrays of the answer, one after the other, those that size bytes hold, and returns their length in
  *     all; -1 before the end.
+ * uint64_t wpm_steps(uint64_t call);
+ *     how far a call is: the steps done times 2^32 and the steps in all; 0 if the operation does not say.
  * void wpm_free(uint64_t handle);
  *     ends a call, waits until it has ended, and forgets it; or forgets an object that an answer has named.
  */

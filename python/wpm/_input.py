@@ -9,6 +9,7 @@ import unicodedata
 import numpy as np
 
 from ._errors import InputError
+from ._places import cost_of
 
 
 def index_of(x):
@@ -95,8 +96,55 @@ def aligned(x, labels, name, axis=0):
     return x.reindex(labels, axis=axis)
 
 
+def counted(counts, labels, size, name):
+    """Return counts by label in the order of labels, or by number if there are none; what is not there counts 0."""
+    own = index_of(counts)
+    if own is None or len(own) != 1:
+        return counts
+    index = own[0]
+    if labels is None:
+        if size is None or index.dtype.kind not in "iu":
+            return counts
+        keys = [int(n) for n in index]
+        order = {n: n for n in range(size)}
+        of = f"an output of {size}"
+    else:
+        keys = [label(x) for x in index]
+        order = {label(x): n for n, x in enumerate(labels)}
+        of = "a label of the outputs"
+    n = whole(counts, name)
+    out, seen = np.zeros(len(order), np.int64), set()
+    for key, v in zip(keys, n):
+        if key not in order:
+            raise InputError(f"{name} has {key!r}, which is not {of}")
+        if key in seen:
+            raise InputError(f"{name} has the label {key!r} twice")
+        seen.add(key)
+        out[order[key]] = v
+    return out
+
+
+def in_order(places, labels, k):
+    """Return the rows of a table of places by labels, or as they are if there are none."""
+    if not (hasattr(places, "iloc") and hasattr(places, "index")):
+        raise InputError(f"places is {type(places).__name__}, not a table of places")
+    at = {}
+    for row, name in enumerate(map(label, places.index)):
+        if name in at:
+            raise InputError(f"places has the label {name!r} twice")
+        at[name] = row
+    if labels is None:
+        if k is not None and len(places) != k:
+            raise InputError(f"places has {len(places)} rows, want {k}")
+        return places
+    missing = [x for x in labels if label(x) not in at]
+    if missing:
+        raise InputError(f"places lacks {missing[0]!r} in its index")
+    return places.iloc[[at[label(x)] for x in labels]]
+
+
 class Cost:
-    """A cost as a call takes it: an array, or an object as ``wpm solve`` states it."""
+    """A cost as a call takes it: an array, a table of places, or an object as ``wpm solve`` states it."""
 
     def __init__(self, C, name="C", signed=False):
         self.array = self.spec = self.rows = self.cols = None
@@ -105,6 +153,10 @@ class Cost:
                 self.spec = json.loads(json.dumps(C, default=_plain, allow_nan=False))
             except (TypeError, ValueError) as e:
                 raise InputError(f"{name} is no cost: {e}") from None
+            return
+        places = cost_of(C, name)
+        if places is not None:
+            self.spec, self.rows, self.cols = places, C.index, C.index
             return
         labels = index_of(C)
         if labels is not None and len(labels) == 2:

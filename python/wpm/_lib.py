@@ -4,6 +4,7 @@ import ctypes
 import itertools
 import json
 import os
+import sys
 import threading
 import weakref
 
@@ -54,6 +55,8 @@ def _library():
                 lib.wpm_text.restype = ctypes.c_int64
                 lib.wpm_read.argtypes = [call, ctypes.c_void_p, ctypes.c_int64]
                 lib.wpm_read.restype = ctypes.c_int64
+                lib.wpm_steps.argtypes = [call]
+                lib.wpm_steps.restype = ctypes.c_uint64
                 lib.wpm_free.argtypes = [call]
                 lib.wpm_free.restype = None
                 _loaded = lib, os.getpid()
@@ -65,7 +68,7 @@ def _library():
     return lib
 
 
-def call(op, args, cells=None, **arrays):
+def call(op, args, cells=None, progress=None, **arrays):
     """Perform an operation.
 
     Parameters
@@ -76,6 +79,8 @@ def call(op, args, cells=None, **arrays):
     cells : int, optional
         The costs that a solver has to look at. If they are few, the call ends before anybody could wish to stop it, and
         Ctrl-C waits for that.
+    progress : bool or callable, optional
+        What is called with the steps done and all steps, between slices; True writes them to standard error.
     **arrays : ndarray
         C-contiguous arrays of float64 or int64, of one or two dimensions. They are not copied. None is left out.
 
@@ -91,7 +96,8 @@ def call(op, args, cells=None, **arrays):
         text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError) as e:
         raise _errors.InputError(str(e)) from None
-    return _run(op, text, list(arrays.values()), cells, _answer)
+    return _run(op, text, list(arrays.values()), cells, _answer,
+                _bar(args.get("kind", op)) if progress is True else progress or None)
 
 
 def call_bare(op, args, cells, most, **arrays):
@@ -127,7 +133,17 @@ def call_bare(op, args, cells, most, **arrays):
     return _run(op, text.encode(), [arrays[name] for name in names], cells, read)
 
 
-def _run(op, text, arrays, cells, read):
+def _bar(op):
+    """Return what writes progress to standard error: a line that is written over."""
+
+    def write(done, total):
+        end = "\n" if done >= total else ""
+        print(f"\r{op}: {done} of {total}", end=end, file=sys.stderr, flush=True)
+
+    return write
+
+
+def _run(op, text, arrays, cells, read, progress=None):
     lib = _library()
     given = (_Array * max(len(arrays), 1))()
     for at, a in zip(given, arrays):
@@ -142,7 +158,14 @@ def _run(op, text, arrays, cells, read):
     _borrowed[token] = arrays, given
     try:
         state = lib.wpm_start(op.encode(), text, given, len(arrays), wait, ctypes.byref(handle))
-        while state == _RUNNING:  # between slices, Python sees Ctrl-C
+        seen = 0
+        while True:  # between slices, Python sees Ctrl-C
+            steps = 0 if progress is None else lib.wpm_steps(handle)
+            if steps != seen:
+                progress(steps >> 32, steps & 0xFFFFFFFF)
+                seen = steps
+            if state != _RUNNING:
+                break
             state = lib.wpm_wait(handle, _SLICE)
         if state == _FAILED:
             error = json.loads(_text(lib, handle))

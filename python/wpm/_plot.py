@@ -3,7 +3,11 @@
 import numpy as np
 
 from ._errors import InputError
-from ._input import array
+from ._input import array, in_order, index_of
+from ._places import coordinates, is_geo
+from ._result import Result
+
+LABEL = "share of the population"
 
 
 def _axes(ax):
@@ -19,19 +23,33 @@ def plot_map(shares, places, ax=None, **settings):
 
     Parameters
     ----------
-    shares : (k,) array_like
-        Such as estimate(...).map.
-    places : tuple of int, dict, or (k, 2) array_like
-        (rows, cols) of a grid, the cost as an object, or the coordinates of the places.
+    shares : (k,) array_like, or Result
+        Such as estimate(...).map, or what estimate returns.
+    places : tuple of int, dict, table of places, or (k, 2) array_like
+        (rows, cols) of a grid, the cost as an object, a table as design takes it, or the coordinates of the places.
     ax : matplotlib.axes.Axes, optional
     **settings
-        For imshow, of a grid, or scatter.
+        For imshow, of a grid, for plot of geopandas, of shapes that are no points, or for scatter.
 
     Returns
     -------
     matplotlib.axes.Axes
     """
+    if isinstance(shares, Result):
+        if shares.get("map") is None:
+            raise InputError(f"there is no map: {shares.get('reason', 'shares is another result')}")
+        shares = shares["map"]
+    labels = index_of(shares)
     shares = array(shares, "shares")
+    if is_geo(places) or labels is not None and hasattr(places, "iloc"):
+        places = in_order(places, None if labels is None else labels[0], len(shares))
+    if is_geo(places) and not (places.geometry.geom_type == "Point").all():
+        ax = _axes(ax)
+        drawn = places.geometry.to_frame("geometry").assign(share=shares)
+        return drawn.plot(column="share", ax=ax, legend=True, legend_kwds={"label": LABEL}, **{"vmin": 0, **settings})
+    table = coordinates(places, "places")
+    if table is not None:
+        places = table
     if isinstance(places, dict):
         places = _places(places)
     ax = _axes(ax)
@@ -43,7 +61,7 @@ def plot_map(shares, places, ax=None, **settings):
         at = array(places, "places", ndim=2, size=(len(shares), 2))
         drawn = ax.scatter(at[:, 0], at[:, 1], c=shares, **{"vmin": 0, **settings})
         ax.set_aspect("equal")
-    ax.figure.colorbar(drawn, ax=ax, label="share of the population")
+    ax.figure.colorbar(drawn, ax=ax, label=LABEL)
     return ax
 
 
