@@ -55,7 +55,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		_, has := got.Epsilon()
 		want := map[certificate.Kind]bool{certificate.BaseMeasure: true, certificate.KPM: true, certificate.Sphere: true,
-			certificate.Shuffled: true}
+			certificate.Shuffled: true, certificate.Minimax: true}
 		if want := want[kind]; has != want {
 			t.Errorf("%s: has an eps: %v, want %v", kind, has, want)
 		}
@@ -384,6 +384,21 @@ func TestForged(t *testing.T) {
 		{certificate.Shuffled, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
 		{certificate.Shuffled, `"lower":"0/1"`, `"lower":"1/1"`, certificate.ErrClaim},
 
+		{certificate.Minimax, `"clients":30`, `"clients":31`, certificate.ErrClaim},
+		{certificate.Minimax, `"clients":30`, `"clients":-1`, certificate.ErrEvidence},
+		{certificate.Minimax, `"eps":1.25`, `"eps":1.26`, certificate.ErrClaim},
+		{certificate.Minimax, `"inputs":3`, `"inputs":2`, certificate.ErrShape},
+		{certificate.Minimax, `"amplitude":`, `"amplitude":-`, certificate.ErrEvidence},
+		{certificate.Minimax, `"root":0.`, `"root":0.0`, certificate.ErrEvidence},
+		{certificate.Minimax, `"exponent":0.`, `"exponent":1.`, certificate.ErrEvidence},
+		{certificate.Minimax, `"radius":[`, `"radius":[2,`, certificate.ErrEvidence},
+		{certificate.Minimax, `"poles":[0,2]`, `"poles":[0,0]`, certificate.ErrEvidence},
+		{certificate.Minimax, `"poles":[0,2]`, `"poles":[0,1]`, certificate.ErrEvidence},
+		{certificate.Minimax, `"centre":1`, `"centre":0`, certificate.ErrClaim},
+		{certificate.Minimax, `"centre":1`, `"centre":3`, certificate.ErrEvidence},
+		{certificate.Minimax, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
+		{certificate.Minimax, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
+
 		{certificate.KPM, `"eps":1.25`, `"eps":1.2`, certificate.ErrEvidence},
 		{certificate.KPM, `"weight":[0.7,0.3]`, `"weight":[0.6,0.4]`, certificate.ErrEvidence},
 		{certificate.KPM, `"index":[0,1]`, `"index":[0,2]`, certificate.ErrEvidence},
@@ -599,8 +614,8 @@ func TestPrivateIsRedacted(t *testing.T) {
 		return a
 	}}
 	for kind, c := range sample(t) {
-		public := kind == certificate.BaseMeasure || kind == certificate.Sphere || kind == certificate.Shuffled
-		if want := !public; c.Private() != want {
+		public := []certificate.Kind{certificate.BaseMeasure, certificate.Sphere, certificate.Shuffled, certificate.Minimax}
+		if want := !slices.Contains(public, kind); c.Private() != want {
 			t.Errorf("%s: Private = %v", kind, c.Private())
 		}
 		var log bytes.Buffer

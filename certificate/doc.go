@@ -36,6 +36,7 @@
 //	sphere        w* of the optimal cap on the sphere                                            sphere.Enclose
 //	kpm           the r of the KPM rule; q is then the rule's output                             baseline.KPM
 //	shuffled      the eps' of N reports whose multiset or sum alone is seen, at one delta        shuffle.Solve
+//	minimax       the least distance below which no reports stay for every population            minimax.Solve
 //
 // docs/certificates.md has an example of each kind for a 2 x 2 problem, worked out by hand.
 //
@@ -51,11 +52,11 @@
 //
 // # Private and public
 //
-// All kinds except base-measure, sphere and shuffled hold the private distribution that was projected (a flow may hold it). Their
+// All kinds except base-measure, sphere, shuffled and minimax hold the private distribution that was projected (a flow may hold it). Their
 // bounds and their problem hash also reveal the distribution, to anyone who can guess it. So these certificates are as
 // private as the data and must not leave the device: such a [Certificate] prints as a fixed text under every verb and
-// encoder, and only Encode shows it. Base-measure, sphere and shuffled certificates are functions of public parameters and
-// may be published.
+// encoder, and only Encode shows it. Base-measure, sphere, shuffled and minimax certificates are functions of public parameters
+// and may be published.
 //
 // # Cost
 //

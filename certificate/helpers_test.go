@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/minimax"
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
@@ -60,6 +61,9 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	sp := shuffle.Problem{Clients: 50, Blanket: big.NewRat(3, 4), Epsilon: 1.25, Delta: 1e-3}
 	sg, err := shuffle.Solve(sp)
 	out[certificate.Shuffled] = must(t)(certificate.NewShuffled(sp, sg))(err)
+	mp := minimax.Problem{Cost: c, Epsilon: 1.25, Clients: 30}
+	mb, err := minimax.Solve(context.Background(), mp)
+	out[certificate.Minimax] = must(t)(certificate.NewMinimax(context.Background(), mp, mb))(err)
 	for _, k := range certificate.Kinds() {
 		if out[k].Kind() != k {
 			t.Fatalf("no sample of kind %q: add one, and every test here covers it", k)

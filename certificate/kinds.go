@@ -21,6 +21,7 @@ const (
 	Sphere      Kind = "sphere"       // sphere.Enclose
 	KPM         Kind = "kpm"          // baseline.KPM
 	Shuffled    Kind = "shuffled"     // shuffle.Solve
+	Minimax     Kind = "minimax"      // minimax.Solve
 )
 
 // A kindSpec describes a kind to the rest of the package. A new kind is one file, which defines its body and
@@ -34,7 +35,7 @@ type kindSpec struct {
 }
 
 var kinds = [...]*kindSpec{&projectionKind, &unitsKind, &entropicKind, &transportKind, &flowKind, &baseMeasureKind,
-	&sphereKind, &kpmKind, &shuffledKind}
+	&sphereKind, &kpmKind, &shuffledKind, &minimaxKind}
 
 // Kinds returns all kinds.
 func Kinds() []Kind {

@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/minimax"
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
@@ -180,6 +181,23 @@ func TestLawOfKinds(t *testing.T) {
 			}
 			made, err = certificate.NewShuffled(p, g)
 			value = g.Epsilon
+		case certificate.Minimax:
+			n := min(c.K, c.Kv)
+			square := &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}
+			for i := range n {
+				for j := range n {
+					square.Data[i*n+j] = math.Abs(float64(i-j)) * c.Data[0] // on a line, or all at one point
+				}
+			}
+			p := minimax.Problem{Cost: square, Epsilon: rapid.SampledFrom([]float64{0, 0.1, 1, 5, 40}).Draw(t, "eps"),
+				Clients: rapid.SampledFrom([]int{0, 1, 30, 100_000}).Draw(t, "clients")}
+			b, merr := minimax.Solve(context.Background(), p)
+			if merr != nil {
+				t.Fatal(merr)
+			}
+			made, err = certificate.NewMinimax(context.Background(), p, b)
+			_, up, _ := b.Verify(context.Background(), p)
+			value, _ = up.Float64()
 		case certificate.KPM:
 			eps := rapid.SampledFrom([]float64{0, 1e-9, 0.1, 1, 5, 40}).Draw(t, "eps")
 			q, r, kerr := baseline.KPM(mu, eps)

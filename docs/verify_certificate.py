@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A second opinion on wpm certificates, written from docs/certificates.md: verify_certificate.py FILE...
 Finds the certificates in each FILE: lines of `wpm solve KIND -certificate`, certificates alone, or a policy. It checks
-those of the kinds projection, transport, base-measure, flow and shuffled, in fractions, with both hashes, and prints one
-line for each. Costs may be explicit, ring, grid, points or greatcircle. The entries of the last two, and those of a p other than
+those of the kinds projection, transport, base-measure, flow, shuffled and minimax, in fractions, with both hashes, and
+prints one line for each. Costs may be explicit, ring, grid, points or greatcircle. The entries of the last two, and those of a p other than
 1 and 2, are computed in floats whose last bits may differ: claims about them "hold to 1e-12".
 The evidence of a distribution is private, and the bounds of such a certificate are not printed.
 Exit status: 0 all hold, 1 one does not, 2 one cannot be checked, a file cannot be read, or there is none."""
@@ -164,7 +164,36 @@ def shuffled_delta(n, gamma, E, c, edges):  # E >= e^eps and c <= e^eps', so tha
         inner = gamma / m * Fraction(value, unit << BITS) + rest * gamma * (E - c)
         delta += Fraction(mass, total) * Fraction(up((inner / all_t).numerator << BITS, (inner / all_t).denominator), 1 << BITS)
     return delta
-KINDS = {"shuffled": shuffled, "projection": projection, "transport": transport, "base-measure": base_measure, "flow": flow}
+def minimax(p, e, C):
+    K, N, poles, mass = len(C), p["clients"], e["poles"], [F(x) for x in e["mass"]]
+    h, eta, s, x, eps = [F(r) for r in e["radius"]], F(e["amplitude"]), F(e["root"]), F(e["exponent"]), F(p["eps"])
+    need(type(N) is int and 0 <= N <= 2**40 and 0 <= eps <= 700 and p["inputs"] == p["outputs"] <= 4096, "the problem")
+    need(all(type(a) is int and 0 <= a < K for a in poles + [e["centre"]]), "a place")
+    upper = max(row[e["centre"]] for row in C)
+    if not poles and not h and not mass: return Fraction(0), upper
+    need(len(poles) == 2 * len(h) == 2 * len(mass) and min(h + mass) > 0 < eta <= 1 and 0 < s < 1 and 0 <= x <= 700, "parts")
+    need(exponential(x, 128)[1] * (1 - s * s) <= 2**128, "the root of the exponent")
+    need(all(C[a][a] == 0 for a in poles), "a pole that costs something to itself")
+    unit = max(y.denominator for y in h + [y for row in C for y in row])  # floats: all are powers of 2
+    D, r, over = [[int(y * unit) for y in row] for row in C], [int(y * unit) for y in h], 0
+    tents = [[i for i, a in enumerate(poles) if row[a] < r[i // 2]] for row in D]
+    need(all(len(t) <= 1 for t in tents), "a place in two tents")
+    high = [r[t[0] // 2] - row[poles[t[0]]] if t else 0 for t, row in zip(tents, D)]
+    for y in range(K):  # how much more a sum of tents with signs may rise than the cost
+        for z in range(K):
+            if y != z and (high[y] or high[z]):
+                rise = abs(high[y] - high[z]) if tents[y] == tents[z] else high[y] + high[z]
+                over = max(over, rise - D[y][z])
+    total, E = sum(mass), Fraction(exponential(eps, 128)[1], 2**128)
+    u, k, root = [m / total for m in mass], E - 1, lambda y: Fraction(math.isqrt(int(y * 4**128)), 2**128)
+    told = (k / (root(E) + root(E - k * eta))) ** 2  # Phi, at least
+    half = eta * eta * max(u) * told / 2
+    need(half < 1, "one report may tell a sign")
+    told *= 1 + half / 2 + half * half / (3 * (1 - half))  # c Phi
+    slope, lift = (1 - s * s) / (2 * s), sum(v * y for v, y in zip(u, h))
+    lower = eta * lift * (1 - s + slope * x) - slope * eta**3 * max(v * v * y for v, y in zip(u, h)) * N * told
+    return max(Fraction(0), lower - Fraction(over, unit)), upper
+KINDS = {"minimax": minimax, "shuffled": shuffled, "projection": projection, "transport": transport, "base-measure": base_measure, "flow": flow}
 def check(text, at):
     c, _ = json.JSONDecoder(object_pairs_hook=once).raw_decode(text, at)
     kind, p = c["kind"], c["problem"]
@@ -186,7 +215,7 @@ def check(text, at):
     need(claims[0] <= lower + slack, "the lower bound is not proved")
     need(claims[1] >= upper - slack, "the upper bound is not proved")
     verdict = f"{kind}: holds{'' if certain else ' to 1e-12'}"
-    return verdict + (f", {float(claims[0]):.9g} to {float(claims[1]):.9g}" if kind in ("base-measure", "shuffled") else "")
+    return verdict + (f", {float(claims[0]):.9g} to {float(claims[1]):.9g}" if kind in ("base-measure", "shuffled", "minimax") else "")
 def main():
     status = 0 if sys.argv[1:] else print(__doc__, file=sys.stderr) or 2
     for name in sys.argv[1:]:

@@ -33,7 +33,7 @@ var layers = []struct {
 		"maintain/faults"}},
 	{"bounds, geometry of policies, drawing", []string{"internal/cutbound", "internal/places", "internal/ranking",
 		"internal/sheet", "estimate/atlas", "channel"}},
-	{"solvers; the device", []string{"basemeasure", "mincostflow", "mirror", "sinkhorn", "sphere", "device", "conform"}},
+	{"solvers; the device", []string{"basemeasure", "mincostflow", "minimax", "mirror", "sinkhorn", "sphere", "device", "conform"}},
 	{"counts, forecasts, what commands share", []string{"aggregate", "estimate/plan", "internal/shell"}},
 	{"proofs of numbers, manual pages", []string{"certificate", "internal/manual"}},
 	{"the mechanism, and audits", []string{"", "audit"}},
@@ -75,7 +75,7 @@ var alone = map[string][]string{
 
 // solvers can be imported alone: all that they bring is this module and gonum.
 var solvers = []string{"basemeasure", "baseline", "estimate", "hilbert", "knapsack", "mincostflow", "mincostflow/network",
-	"mirror", "projection", "projection/verify", "shuffle", "sinkhorn", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "sphere"}
+	"minimax", "mirror", "projection", "projection/verify", "shuffle", "sinkhorn", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "sphere"}
 
 // forbidden lists standard packages that a package must not reach directly, with the reason.
 var forbidden = map[string]map[string]string{
@@ -89,7 +89,7 @@ var forbidden = map[string]map[string]string{
 	"hilbert": impure, "projection": impure, "projection/verify": impure, "sinkhorn": impure, "sinkhorn/grid": impure,
 	"sinkhorn/internal/gridproof": impure, "sinkhorn/kl": impure, "sinkhorn/paper": impure, "sphere": impure,
 	"mincostflow": impure, "mincostflow/network": impure, "knapsack": impure, "basemeasure": impure, "mirror": impure,
-	"baseline": impure, "cost": impure, "shuffle": impure,
+	"baseline": impure, "cost": impure, "shuffle": impure, "minimax": impure,
 	"sphere/codebook": {
 		"math/rand": "only crypto/rand draws for private data", "math/rand/v2": "only crypto/rand draws for private data",
 		"unsafe": "private path", "reflect": "private path", "time": "no clock", "os": "no environment, no files",
