@@ -16,10 +16,11 @@
 //	NewLocalMinimax     mu/r clamped to a box around public data (arXiv 2510.09485)
 //	NewLinear           mu K, a matrix that keeps public data (arXiv 2411.08791)
 //	NewDisk             a disk around a cell drawn from mu, on a grid (arXiv 2412.06541)
+//	NewGeoIndistinguishable   e^(-t d) around a place drawn from mu, with the largest t for eps (CCS 2013)
 //
 // Each is available as a Sampler, the form in which mechanisms are compared, except the group mechanisms, whose outputs
-// are other items. NewUnary and NewSubset are frequency oracles (OUE, subset selection), which are not samplers; see
-// Oracle.
+// are other items. NewUnary, NewSubset and NewHash are frequency oracles (OUE, subset selection, OLH), which are not
+// samplers; see Oracle. Reports has the exact likelihood of what they and a Hierarchy send.
 //
 // In exact arithmetic all rules are eps-LDP for the whole distribution mu. In floating point they are eps-LDP only
 // after package ldp has rounded them into an integer box.

@@ -15,8 +15,11 @@ import (
 type Oracle interface {
 	// Dims returns the number of items.
 	Dims() (k int)
-	// Draw makes the report of a user with item x and adds 1 to the count of every item in it. It panics if len(counts) is
-	// not k or x is not an item.
+	// Report appends the items of the report of a user with item x to set, in ascending order. It panics if x is not an
+	// item.
+	Report(set []int32, x int, random Source) []int32
+	// Draw makes a report and adds 1 to the count of every item in it. It panics if len(counts) is not k or x is not an
+	// item.
 	Draw(counts []uint64, x int, random Source)
 	// Support returns the probabilities that a report has the user's own item, and that it has some other one.
 	Support() (own, other float64)
@@ -35,17 +38,26 @@ func chance(p float64, random Source) bool { return float64(random.Uint64()>>11)
 type oracle struct {
 	k                int
 	own, other, gain float64 // gain = own - other, without a difference
-	draw             func(counts []uint64, x int, random Source)
+	report           func(set []int32, x int, random Source) []int32
 }
 
 func (o *oracle) Dims() int                     { return o.k }
 func (o *oracle) Support() (own, other float64) { return o.own, o.other }
 
-func (o *oracle) Draw(counts []uint64, x int, random Source) {
-	if len(counts) != o.k || x < 0 || x >= o.k {
-		panic(fmt.Sprintf("baseline: item %d, %d counts, of %d items", x, len(counts), o.k))
+func (o *oracle) Report(set []int32, x int, random Source) []int32 {
+	if x < 0 || x >= o.k {
+		panic(fmt.Sprintf("baseline: item %d of %d items", x, o.k))
 	}
-	o.draw(counts, x, random)
+	return o.report(set, x, random)
+}
+
+func (o *oracle) Draw(counts []uint64, x int, random Source) {
+	if len(counts) != o.k {
+		panic(fmt.Sprintf("baseline: %d counts of %d items", len(counts), o.k))
+	}
+	for _, j := range o.Report(nil, x, random) {
+		counts[j]++
+	}
 }
 
 func (o *oracle) Estimate(dst []float64, counts []uint64, reports uint64) error {
@@ -80,16 +92,17 @@ func NewUnary(k int, eps float64) (Oracle, error) {
 		return nil, err
 	}
 	o := &oracle{k: k, own: 0.5, other: math.Exp(-eps) / (1 + math.Exp(-eps)), gain: math.Tanh(eps/2) / 2}
-	o.draw = func(counts []uint64, x int, random Source) {
-		for j := range counts {
+	o.report = func(set []int32, x int, random Source) []int32 {
+		for j := range k {
 			p := o.other
 			if j == x {
 				p = o.own
 			}
 			if chance(p, random) {
-				counts[j]++
+				set = append(set, int32(j))
 			}
 		}
+		return set
 	}
 	return o, nil
 }
@@ -110,23 +123,27 @@ func NewSubset(k int, eps float64) (Oracle, error) {
 		o.other = (d - 1 + odds/(1+odds)) / (n - 1)
 		o.gain = -math.Expm1(-eps) * (n - d) / ((n - 1) * (1 + odds))
 	}
-	o.draw = func(counts []uint64, x int, random Source) {
+	o.report = func(set []int32, x int, random Source) []int32 {
 		need := int(d)
-		if chance(o.own, random) {
-			counts[x]++
+		with := chance(o.own, random)
+		if with {
 			need--
 		}
 		left := k - 1 // others not yet looked at; each set of need of them is equally likely
-		for j := range counts {
+		for j := range k {
 			if j == x {
+				if with {
+					set = append(set, int32(j))
+				}
 				continue
 			}
 			if chance(float64(need)/float64(left), random) {
-				counts[j]++
+				set = append(set, int32(j))
 				need--
 			}
 			left--
 		}
+		return set
 	}
 	return o, nil
 }

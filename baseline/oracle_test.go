@@ -12,7 +12,7 @@ import (
 )
 
 var oracles = map[string]func(k int, eps float64) (baseline.Oracle, error){
-	"OUE": baseline.NewUnary, "subset selection": baseline.NewSubset,
+	"OUE": baseline.NewUnary, "subset selection": baseline.NewSubset, "OLH": baseline.NewHash,
 }
 
 // TestOracleReports draws the reports of three items, all 8 sets of them, and compares their shares with the protocol's
@@ -48,6 +48,20 @@ func TestOracleReports(t *testing.T) {
 				return 1 / (e + 2)
 			}
 			return 0
+		},
+		"OLH": func(set, x int) float64 { // g = 4 values: the other items are in the set with probability 1/4 each
+			p := 1.0
+			for j := range k {
+				q := 0.25
+				if j == x {
+					q = e / (e + 3)
+				}
+				if set>>j&1 == 0 {
+					q = 1 - q
+				}
+				p *= q
+			}
+			return p
 		},
 	}
 	for name, make := range oracles {

@@ -435,3 +435,7 @@ func TestSphere(t *testing.T) {
 		return design.SphereMeasure(m), err
 	})
 }
+
+func TestBaselineHash(t *testing.T) {
+	proptest.Run(t, privacy.OracleLaws(), oracleOf(baseline.NewHash))
+}
