@@ -30,13 +30,14 @@ const (
 	Local       Method = "local"       // locally minimax sampler around a public distribution
 	Linear      Method = "linear"      // linear sampler around a public distribution
 	Exponential Method = "exponential" // exponential mechanism, by the mean cost
+	GeoInd      Method = "geoind"      // geo-indistinguishability at its true eps
 	Response    Method = "response"    // k-ary randomised response
 	NoData      Method = "uniform"     // uniform, without a look at the user
 )
 
 // Methods returns all mechanisms in the order of the reports.
 func Methods() []Method {
-	return []Method{WPM, Mixture, Algorithm1, KPM, KPMTuned, Local, Linear, Exponential, Response, NoData}
+	return []Method{WPM, Mixture, Algorithm1, KPM, KPMTuned, Local, Linear, Exponential, GeoInd, Response, NoData}
 }
 
 // form is what is known of a mechanism beforehand.
@@ -86,6 +87,10 @@ var methods = map[Method]form{
 				return nil, err
 			}
 			return e.Sampler(), nil
+		}},
+	GeoInd: {"geo-indistinguishability", figure.LookGeo, false, true, false,
+		func(s *study, at level) (baseline.Sampler, error) {
+			return baseline.NewGeoIndistinguishable(s.data.Distance, at.eps.Float64())
 		}},
 	Response: {"randomised response", figure.LookResponse, true, false, false,
 		func(s *study, at level) (baseline.Sampler, error) {

@@ -212,7 +212,7 @@ func TestRenderErrors(t *testing.T) {
 		{"bar to zero on log", line(func(l *Line) { l.Y = Log; l.Series[0].Err[0] = 3 }), ErrValue, "lower end"},
 		{"scale", line(func(l *Line) { l.Y = Sqrt }), ErrOption, "sqrt"},
 		{"unknown scale", line(func(l *Line) { l.X = 9 }), ErrOption, "Scale(9)"},
-		{"look", line(func(l *Line) { l.Series[0].Look = len(looks) + 1 }), ErrOption, "look 17"},
+		{"look", line(func(l *Line) { l.Series[0].Look = len(looks) + 1 }), ErrOption, "look 18"},
 		{"bottom", line(func(l *Line) { l.YMin = -1 }), ErrValue, "bottom of the y axis"},
 		{"no panels", Heat{}, ErrEmpty, ""},
 		{"panel shape", heat(func(h *Heat) { h.Panels[0].Cols = 4 }), ErrShape, `"wide"`},
@@ -324,7 +324,7 @@ func TestLooksDiffer(t *testing.T) {
 			}
 		}
 	}
-	if LookFast != len(looks) {
+	if LookGeo != len(looks) {
 		t.Errorf("%d looks, the last name is %d", len(looks), LookFast)
 	}
 }

@@ -27,6 +27,7 @@ const (
 	LookMixed                  // WPM with the base measure for worst case and average, half and half
 	LookAverage                // WPM with the base measure for the average
 	LookFast                   // entropic projection by the fast method
+	LookGeo                    // geo-indistinguishability
 )
 
 // look is how one series is drawn; the entries differ in colour, marker and dash at once.
@@ -58,6 +59,7 @@ var looks = [...]look{
 	{rgb(0x3b8686), draw.BoxGlyph{}, []vg.Length{9, 2, 1, 2}},            // teal
 	{rgb(0x7d9fc9), draw.CrossGlyph{}, []vg.Length{3, 1, 1, 1}},          // steel
 	{rgb(0x5aa02c), draw.TriangleGlyph{}, []vg.Length{7, 2, 1, 2, 1, 2}}, // leaf
+	{rgb(0x6b8e9f), draw.PyramidGlyph{}, []vg.Length{1, 1, 6, 2}},        // slate
 }
 
 func rgb(hex uint32) color.NRGBA {
