@@ -10,7 +10,7 @@
 //     each mode with ldp.Weights.Sample and a seeded stream.
 //  5. Aggregate the simulated releases to histograms and measure W_1 against the truth.
 //  6. Estimate the map, and compare it with optimized unary encoding by the same users.
-//  7. Compare the mean of the releases with KPM, the exponential mechanism and randomised response over several eps.
+//  7. Compare the mean of the releases with KPM, geo-indistinguishability and randomised response over several eps.
 //  8. Write the policy files and a page with maps, which are drawn as those of "wpm aggregate -map" are.
 //
 // The result and all files are a function of the seed: the index that the real release draws is never looked at, only

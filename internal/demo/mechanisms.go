@@ -74,7 +74,7 @@ func (t *tour) laws(ctx context.Context, eps ldp.Epsilon) ([]law, error) {
 	if err != nil {
 		return nil, err
 	}
-	exponential, err := baseline.NewExponential(t.cost, eps.Float64())
+	geo, err := baseline.NewGeoIndistinguishable(t.cost, eps.Float64())
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +103,9 @@ func (t *tour) laws(ctx context.Context, eps ldp.Epsilon) ([]law, error) {
 			q, _, err := baseline.KPM(mu, eps.Float64())
 			return q, err
 		}},
-		{"exponential mechanism", "exponential mechanism", exponential.Measure(), func(mu []float64) ([]float64, error) {
-			return exponential.Law(mu, nil)
+		{"geo-indistinguishability", "geo-indistinguishability", geo.Measure(), func(mu []float64) ([]float64, error) {
+			q := make([]float64, len(mu))
+			return q, geo.Law(q, mu)
 		}},
 		{"randomised response", "", response, func(mu []float64) ([]float64, error) {
 			return baseline.RandomizedResponse(mu, eps.Float64())

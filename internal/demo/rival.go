@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"slices"
 
+	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
@@ -39,7 +39,7 @@ func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, coun
 		return l, err
 	}
 	l = Learned{Raw: raw, Signal: r.Signal.String(), Shares: r.Shares}
-	if l.OUEShares, err = t.oue(eps); err != nil {
+	if l.OUEShares, err = t.oue(ctx, eps); err != nil {
 		return l, err
 	}
 	for _, d := range []struct {
@@ -56,67 +56,72 @@ func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, coun
 }
 
 // oue simulates optimized unary encoding (Wang et al., USENIX Security 2017): a user draws one of the own cells as in
-// mixture mode, and sends a bit for every cell, which is 1 with probability 1/2 for that one and 1/(e^eps + 1) for the
-// others. The shares are the unbiased estimate, brought to the nearest distribution.
-func (t *tour) oue(eps ldp.Epsilon) ([]float64, error) {
+// mixture mode, and sends a bit for every cell. The map is read at its best: by the estimator that reads this mechanism's
+// map, from the exact likelihood of every report. For more than exactReports users that takes minutes: then it is the
+// unbiased estimate, brought to the nearest distribution.
+func (t *tour) oue(ctx context.Context, eps ldp.Epsilon) ([]float64, error) {
 	r := rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm demo simulation, seed %d, OUE", t.seed)))
-	bits := rand.New(r)
-	e, _ := eps.Rat().Float64()
-	other := 1 / (math.Exp(e) + 1)
-	ones := make([]float64, t.people.Cells())
-	for _, u := range t.people.Users {
+	k := t.people.Cells()
+	o, err := baseline.NewUnary(k, eps.Float64())
+	if err != nil {
+		return nil, err
+	}
+	sets := make([][]int32, len(t.people.Users))
+	for n, u := range t.people.Users {
 		own, err := drawCell(u, r)
 		if err != nil {
 			return nil, err
 		}
-		for j := range ones {
-			chance := other
-			if j == own {
-				chance = 0.5
-			}
-			if bits.Float64() < chance {
-				ones[j]++
-			}
-		}
+		sets[n] = o.Report(nil, own, r)
 	}
-	for j, c := range ones {
-		ones[j] = (c/float64(len(t.people.Users)) - other) / (0.5 - other)
+	if len(sets) > exactReports {
+		return unbiased(o, sets)
 	}
-	return nearest(ones), nil
+	reports, err := baseline.NewReports(k, eps.Float64(), sets)
+	if err != nil {
+		return nil, err
+	}
+	_, kv := reports.Dims()
+	channel, err := estimate.NewChannel(k, kv, reports.Row)
+	if err != nil {
+		return nil, err
+	}
+	geometry, err := estimate.NewGeometry(t.cost, 1)
+	if err != nil {
+		return nil, err
+	}
+	m, err := estimate.Map(ctx, estimate.Problem{Counts: reports.Counts(), Channel: channel, Geometry: geometry},
+		estimate.Settings{})
+	return m.Theta, err
 }
 
-// nearest returns the nearest distribution in Euclidean distance: max(x - level, 0) for the level that makes the sum 1.
-func nearest(x []float64) []float64 {
-	order := slices.Clone(x)
-	slices.SortFunc(order, func(a, b float64) int {
-		switch {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
+// exactReports is the largest number of reports whose likelihood the demo takes whole: 400 x 2,000 numbers, some
+// seconds.
+const exactReports = 2000
+
+// unbiased is the distribution nearest to the unbiased estimate.
+func unbiased(o baseline.Oracle, sets [][]int32) ([]float64, error) {
+	counts := make([]uint64, o.Dims())
+	for _, set := range sets {
+		for _, j := range set {
+			counts[j]++
 		}
-		return 0
-	})
-	level, sum := 0.0, 0.0
-	for n, v := range order {
-		sum += v
-		next := (sum - 1) / float64(n+1)
-		if !(v > next) {
-			break
-		}
-		level = next
 	}
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = max(v-level, 0)
+	shares := make([]float64, len(counts))
+	if err := o.Estimate(shares, counts, uint64(len(sets))); err != nil {
+		return nil, err
 	}
-	return out
+	return baseline.Simplex(shares)
 }
 
 // Sentence says what the releases are worth.
 func (r Result) Sentence() string {
-	l := r.Learned
+	l, reading := r.Learned, "read by the same estimator"
+	if r.Config.Users > exactReports {
+		reading = "read by its unbiased estimate"
+	}
 	return fmt.Sprintf("From %d reports at the privacy level ε = %s, the map is %.2f cell widths from the truth. The reports as they are: %.2f. "+
-		"The same users with optimized unary encoding (OUE), which knows no distances: %.2f. Without data: %.2f.",
-		r.Config.Users, r.Config.Epsilon, l.Map, l.Raw, l.OUE, l.Guess)
+		"The same users with optimized unary encoding (OUE), which knows no distances, %s: %.2f. "+
+		"Without data: %.2f.",
+		r.Config.Users, r.Config.Epsilon, l.Map, l.Raw, reading, l.OUE, l.Guess)
 }
