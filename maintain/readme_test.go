@@ -3,6 +3,7 @@ package maintain
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,37 +149,48 @@ func snippets(t *testing.T, page string) (code, want []string) {
 	return code, want
 }
 
-// TestSolversPage compiles and runs the snippets of docs/solvers.md, all in one program.
-func TestSolversPage(t *testing.T) {
-	code, want := snippets(t, filepath.Join("docs", "solvers.md"))
-	if len(code) < 15 {
+// TestPrograms compiles and runs the snippets of the pages whose Go code says what it prints, a program for each page.
+func TestPrograms(t *testing.T) {
+	for page, least := range map[string]int{"solvers.md": 15, "gonum.md": 1, "flows.md": 6} {
+		t.Run(page, func(t *testing.T) { runSnippets(t, filepath.Join("docs", page), least) })
+	}
+}
+
+// imported are the packages of snippets whose import path does not follow from their name.
+var imported = map[string]string{"costio": module + "/cost/costio", "verify": module + "/projection/verify",
+	"codebook": module + "/sphere/codebook", "network": module + "/mincostflow/network", "kl": module + "/sinkhorn/kl",
+	"grid": module + "/sinkhorn/grid", "plan": module + "/estimate/plan", "atlas": module + "/estimate/atlas",
+	"mat": "gonum.org/v1/gonum/mat", "stat": "gonum.org/v1/gonum/stat"}
+
+func runSnippets(t *testing.T, page string, least int) {
+	code, want := snippets(t, page)
+	if len(code) < least {
 		t.Fatalf("%d snippets", len(code))
 	}
-	path := map[string]string{"costio": "cost/costio", "verify": "projection/verify", "codebook": "sphere/codebook",
-		"network": "mincostflow/network", "kl": "sinkhorn/kl", "grid": "sinkhorn/grid", "plan": "estimate/plan", "atlas": "estimate/atlas"}
+	path := maps.Clone(imported)
+	for _, std := range []string{"bytes", "errors", "fmt", "math", "os", "slices", "strings"} {
+		path[std] = std
+	}
 	for name := range ours(t) {
 		if path[name] == "" && !strings.Contains(name, "/") && name != "" {
-			path[name] = name
+			path[name] = module + "/" + name
 		}
 	}
-	used := map[string]bool{}
+	used := map[string]bool{"context": true}
 	var b strings.Builder
 	for n, body := range code {
 		fmt.Fprintf(&b, "func snippet%d() {\n%s}\n\n", n, body)
 		for _, m := range regexp.MustCompile(`\b([a-z]+)\.[A-Z]`).FindAllStringSubmatch(body, -1) {
-			used[m[1]] = true
+			if from := path[m[1]]; from != "" {
+				used[from] = true
+			}
 		}
 	}
 	var program strings.Builder
-	program.WriteString("package main\n\nimport (\n\t\"context\"\n")
-	for _, std := range []string{"bytes", "errors", "fmt", "math", "os", "slices", "strings"} {
-		if used[std] {
-			fmt.Fprintf(&program, "\t%q\n", std)
-		}
-	}
-	for _, name := range sortedKeys(path) {
-		if used[name] {
-			fmt.Fprintf(&program, "\t%q\n", module+"/"+path[name])
+	program.WriteString("package main\n\nimport (\n\t\"fmt\"\n")
+	for _, from := range sortedKeys(used) {
+		if from != "fmt" {
+			fmt.Fprintf(&program, "\t%q\n", from)
 		}
 	}
 	program.WriteString(")\n\nvar ctx = context.Background()\n\nfunc check(err error) {\n\tif err != nil {\n\t\tpanic(err)\n\t}\n}\n\n")
@@ -192,7 +204,7 @@ func TestSolversPage(t *testing.T) {
 	got := strings.Split(runProgram(t, program.String()), mark+"\n")
 	for n, w := range want {
 		if g := strings.TrimSpace(got[n]); g != w {
-			t.Errorf("docs/solvers.md: this snippet prints %q, the page says %q:\n%s", g, w, code[n])
+			t.Errorf("%s: this snippet prints %q, the page says %q:\n%s", page, g, w, code[n])
 		}
 	}
 }
