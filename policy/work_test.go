@@ -124,3 +124,17 @@ func TestVerifySparse(t *testing.T) {
 		t.Errorf("%d rows are right", right)
 	}
 }
+
+// TestVerifySparsePast64Bits: the weights of this row sum to 2^64 + 2^62, which is the total modulo 2^64.
+func TestVerifySparsePast64Bits(t *testing.T) {
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "64"), slices.Repeat([]uint64{1}, 5), slices.Repeat([]uint64{1 << 62}, 5), 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &content{}
+	c.Polytope, c.base = box, 5
+	n, width := columns(box)
+	if err := c.verifySparse(Row{full: []int32{0, 1, 2, 3, 4}}, n, width); !errors.Is(err, ErrRow) {
+		t.Errorf("%v, want ErrRow", err)
+	}
+}
