@@ -10,7 +10,7 @@ import (
 )
 
 func TestParseEpsilon(t *testing.T) {
-	nine37 := strings.Repeat("9", 37)
+	nine37, thirtyEight := strings.Repeat("9", 37), "0.1"+strings.Repeat("0", 36)+"1"
 	for _, c := range []struct{ in, rat, text string }{
 		{"0.1", "1/10", "0.1"},
 		{"1e-3", "1/1000", "0.001"},
@@ -22,6 +22,16 @@ func TestParseEpsilon(t *testing.T) {
 		{"0.64e2", "64", "64"}, // the largest
 		{"64", "64", "64"},
 		{"64/1", "64", "64"},
+		{"1e001", "10", "10"}, // three digits of an exponent are read, leading zeros and all; four are not
+		{"1e0001", "", ""},
+		{"1e0_1", "", ""}, // digits are digits, whatever big.Rat takes for an exponent
+		{"1e1_", "", ""},
+		{"1e_1", "", ""},
+		{"1E1E1", "", ""},
+		{"1eE1", "", ""},
+		{"1e1E1", "", ""},
+		{"E1", "", ""},
+		{"1P1", "", ""},
 		{"1/3", "1/3", "1/3"},
 		{"2/6", "1/3", "1/3"},
 		{"5/10", "1/2", "0.5"},
@@ -30,6 +40,7 @@ func TestParseEpsilon(t *testing.T) {
 		{"1/1000000000000000000", "1/1000000000000000000", "0.000000000000000001"},
 		{"1e-6", "1/1000000", "0.000001"},
 		{"0." + nine37, nine37 + "/1" + strings.Repeat("0", 37), "0." + nine37},
+		{thirtyEight, "10000000000000000000000000000000000001/1" + strings.Repeat("0", 38), thirtyEight}, // the most places
 		// 2^-1 + 2^-40: 40 places, so a fraction.
 		{"549755813889/1099511627776", "549755813889/1099511627776", "549755813889/1099511627776"},
 		// the largest denominator, 2^128 - 1

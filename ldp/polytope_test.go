@@ -660,3 +660,27 @@ func TestPolytopeWeights(t *testing.T) {
 		t.Errorf("sum 5 * 2^62 = 2^62 modulo 2^64 accepted: %v", err)
 	}
 }
+
+// TestBoxErrorFirstColumn: the first column is a column like the others.
+func TestBoxErrorFirstColumn(t *testing.T) {
+	if text := (&BoxError{Index: 0, Lo: 1, Hi: 2}).Error(); !strings.Contains(text, "column 0 [1, 2]") {
+		t.Errorf("it says %q", text)
+	}
+}
+
+// TestNewPolytopeRaisesTheFirst: a mass below e^(-1/2) by 5e-10 of itself is taken, and the first of the largest columns
+// is raised to make up for it.
+func TestNewPolytopeRaisesTheFirst(t *testing.T) {
+	const mass = 0.6065306594093681
+	if p := polytope(t, "1", uniform(3, mass), 62); p.lo[0] <= p.lo[1] || p.lo[1] != p.lo[2] {
+		t.Errorf("lo %v", p.lo)
+	}
+}
+
+// TestNewPolytopeOneColumn: where all mass is in one column, its upper bound is 2^B, just enough, and nothing is raised,
+// which would lower to a wider box: ceil(ceil(256 e) / e^2) = ceil(696 / 7.389).
+func TestNewPolytopeOneColumn(t *testing.T) {
+	if p := polytope(t, "2", []float64{0, 1}, 8); p.lo[1] != 95 || p.hi[1] != 256 {
+		t.Errorf("[%d, %d], want [95, 256]", p.lo[1], p.hi[1])
+	}
+}
