@@ -1,28 +1,13 @@
 package wpm_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 )
-
-// lattices are a grid and a ring of so many cells.
-func lattices(t testing.TB, rows, cols int, p float64) map[string]cost.Matrix {
-	grid, err := cost.NewGrid(rows, cols, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := map[string]cost.Matrix{fmt.Sprintf("grid %dx%d", rows, cols): grid}
-	if rows == 1 {
-		if list[fmt.Sprintf("ring %d", cols)], err = cost.NewRing(cols, p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return list
-}
 
 // TestLatticeWorstCase holds what a design of a large ring or grid states of its rows against all of them; by itself
 // against every fifth, or every seventh if they are alike. With few bits, rounding makes some outputs differ from the
@@ -49,8 +34,8 @@ func TestLatticeWorstCase(t *testing.T) {
 		if !numtest.Full() && test.p != 1 && test.bits == 62 {
 			continue // certificates take half a second each
 		}
-		for name, c := range lattices(t, test.rows, test.cols, test.p) {
-			d, err := wpm.NewDesign(t.Context(), c, epsilon(t, test.eps), wpm.Objective{Options: wpm.Options{Bits: test.bits}})
+		for name, c := range given.Lattices(t, test.rows, test.cols, test.p) {
+			d, err := wpm.NewDesign(t.Context(), c, given.Epsilon(t, test.eps), wpm.Objective{Options: wpm.Options{Bits: test.bits}})
 			if err != nil {
 				t.Fatal(name, err)
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -32,7 +33,7 @@ var published = policy.Config{
 func TestDesign(t *testing.T) {
 	ctx := context.Background()
 	c := points(t, 21, 12, 9)
-	eps := epsilon(t, "3/2")
+	eps := given.Epsilon(t, "3/2")
 	weights := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	worst, mean := map[wpm.Kind]float64{}, map[wpm.Kind]float64{}
 	for _, kind := range []wpm.Kind{wpm.Uniform, wpm.Minimax, wpm.Average, wpm.Mixed} {
@@ -115,7 +116,7 @@ func TestDesignBits(t *testing.T) {
 }
 
 func TestDesignErrors(t *testing.T) {
-	ctx, one := context.Background(), epsilon(t, "1")
+	ctx, one := context.Background(), given.Epsilon(t, "1")
 	ring, err := cost.NewRing(4, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +264,7 @@ func TestDesignTooLarge(t *testing.T) {
 		{grid, wpm.Minimax, "12000 x 12000"},
 		{&cost.Dense{K: 20000, Kv: 20000}, wpm.Uniform, "20000 x 20000"},
 	} {
-		_, err := wpm.NewDesign(context.Background(), test.c, epsilon(t, "1"), wpm.Objective{Kind: test.kind})
+		_, err := wpm.NewDesign(context.Background(), test.c, given.Epsilon(t, "1"), wpm.Objective{Kind: test.kind})
 		if !errors.Is(err, wpm.ErrLimit) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%T, %v: %v", test.c, test.kind, err)
 		}
@@ -428,7 +429,7 @@ func TestDesignGap(t *testing.T) {
 	for _, kind := range []wpm.Kind{wpm.Minimax, wpm.Average, wpm.Mixed} {
 		var fine float64
 		for _, gap := range []float64{1e-9, 0, 0.3} {
-			d, err := wpm.NewDesign(t.Context(), c, epsilon(t, "2"), wpm.Objective{Kind: kind, Gap: gap})
+			d, err := wpm.NewDesign(t.Context(), c, given.Epsilon(t, "2"), wpm.Objective{Kind: kind, Gap: gap})
 			if err != nil {
 				t.Fatal(err)
 			}

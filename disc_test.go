@@ -11,13 +11,14 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy"
 )
 
 // TestDesignMap: a policy for a map favours fewer places the more devices there are, verifies, and states the worst
 // case that this costs, beside that of the uniform measure.
 func TestDesignMap(t *testing.T) {
-	ctx, two := context.Background(), epsilon(t, "2")
+	ctx, two := context.Background(), given.Epsilon(t, "2")
 	grid, err := cost.NewGrid(8, 9, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func TestDesignMap(t *testing.T) {
 // TestDesignMapKinds: every cost with distances has a map, those of more than a table holds too; a cost without them
 // has none.
 func TestDesignMapKinds(t *testing.T) {
-	ctx, one := context.Background(), epsilon(t, "1")
+	ctx, one := context.Background(), given.Epsilon(t, "1")
 	ring, err := cost.NewRing(numtest.Cases(150, 1100), 2)
 	if err != nil {
 		t.Fatal(err)

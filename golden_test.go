@@ -8,6 +8,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -38,7 +39,7 @@ func TestGoldenPolicies(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, kv := c.Dims()
-		m, err := wpm.New(c, slices.Repeat([]float64{1 / float64(kv)}, kv), epsilon(t, "3/2"), wpm.Options{Bits: 40})
+		m, err := wpm.New(c, slices.Repeat([]float64{1 / float64(kv)}, kv), given.Epsilon(t, "3/2"), wpm.Options{Bits: 40})
 		if err != nil {
 			t.Fatal(name, err)
 		}

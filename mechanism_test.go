@@ -14,20 +14,12 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
 )
-
-func epsilon(t *testing.T, s string) ldp.Epsilon {
-	t.Helper()
-	e, err := ldp.ParseEpsilon(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
 
 // points returns k points of the unit square and n outputs (the same points if n = 0), p = 1.
 func points(t *testing.T, seed uint64, k, n int) cost.Matrix {
@@ -56,7 +48,7 @@ func points(t *testing.T, seed uint64, k, n int) cost.Matrix {
 
 func designOf(t *testing.T, c cost.Matrix, eps string) *wpm.Design {
 	t.Helper()
-	d, err := wpm.NewDesign(context.Background(), c, epsilon(t, eps), wpm.Objective{})
+	d, err := wpm.NewDesign(context.Background(), c, given.Epsilon(t, eps), wpm.Objective{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +264,7 @@ func TestPublishAndLoad(t *testing.T) {
 // TestCheckCost holds that CheckCost refuses what Load refuses, but for a mixture policy without a cost, which needs
 // none.
 func TestCheckCost(t *testing.T) {
-	box, err := ldp.NewPolytope(epsilon(t, "1"), []float64{0.5, 0.25, 0.25}, 8)
+	box, err := ldp.NewPolytope(given.Epsilon(t, "1"), []float64{0.5, 0.25, 0.25}, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +360,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := epsilon(t, "1")
+	one := given.Epsilon(t, "1")
 	flat := []float64{0.25, 0.25, 0.25, 0.25}
 	bad := &cost.Dense{K: 1, Kv: 1, Data: []float64{math.NaN()}}
 	for _, test := range []struct {
@@ -453,7 +445,7 @@ func TestRoundingCost(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := slices.Repeat([]float64{1 / float64(len(x))}, len(x))
-		mechanism, err := wpm.New(c, m, epsilon(t, "1"), wpm.Options{Bits: bits})
+		mechanism, err := wpm.New(c, m, given.Epsilon(t, "1"), wpm.Options{Bits: bits})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -92,7 +93,7 @@ func TestPublishedPlaces(t *testing.T) {
 		if bounds.Worst.Cmp(new(big.Rat).SetFloat64(upper)) > 0 {
 			t.Errorf("%s: the worst case is %v, the design says at most %v", name, bounds.Worst.FloatString(20), upper)
 		}
-		given, err := cost.SpecOf(test.c)
+		original, err := cost.SpecOf(test.c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,10 +102,10 @@ func TestPublishedPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		rounding := 1e-16 // of unit vectors
-		if given.Kind == "greatcircle" {
+		if original.Kind == "greatcircle" {
 			rounding = 1e-11 // km, see cost.GreatCircle
 		}
-		if got := displaced(t, given, spec); !(math.Abs(got-d.Displacement()) <= 1e-9*got+rounding) ||
+		if got := displaced(t, original, spec); !(math.Abs(got-d.Displacement()) <= 1e-9*got+rounding) ||
 			!(got <= test.moved*(1+1e-6)) {
 			t.Errorf("%s: displaced by %v, stated %v, at most %v", name, got, d.Displacement(), test.moved)
 		}
@@ -118,7 +119,7 @@ func TestPublishedPlaces(t *testing.T) {
 		if err1 != nil || err2 != nil || again.Displacement() != 0 || !bytes.Equal(one, two) {
 			t.Errorf("%s: published places are published elsewhere, by %v", name, again.Displacement())
 		}
-		raw, err := wpm.New(test.c, d.Base().M, epsilon(t, "2"), wpm.Options{})
+		raw, err := wpm.New(test.c, d.Base().M, given.Epsilon(t, "2"), wpm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

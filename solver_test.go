@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -165,7 +166,7 @@ func TestEntropicLargeGrid(t *testing.T) {
 	for i := range mu {
 		mu[i] /= sum
 	}
-	mech, err := wpm.New(grid, m, epsilon(t, "1"), wpm.Options{Solver: wpm.Entropic})
+	mech, err := wpm.New(grid, m, given.Epsilon(t, "1"), wpm.Options{Solver: wpm.Entropic})
 	if err != nil {
 		t.Fatal(err)
 	}

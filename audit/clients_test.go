@@ -15,6 +15,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -226,7 +227,7 @@ func TestDevices(t *testing.T) {
 // cell.
 func TestTogether(t *testing.T) {
 	const kv, n = 1024, 100_000
-	table := Table{Epsilon: mustEpsilon(t, "1"), Bits: 20}
+	table := Table{Epsilon: given.Epsilon(t, "1"), Bits: 20}
 	row := Row{Name: "flat", N: make([]uint64, kv)}
 	for j := range kv {
 		table.Lo, table.Hi = append(table.Lo, 700), append(table.Hi, 1500)

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest/given"
 )
 
 // TestPlantedBugs: every planted bug, and the gates that reject it, by name: no more and no fewer, with fixed
@@ -91,7 +93,7 @@ func TestControlsCanFail(t *testing.T) {
 		"asleep to integers": {table: fair(t), sees: byExact, n: 100},
 		"asleep to a loss":   {table: fair(t), sees: byLoss, n: 100},
 		"asleep to the law":  {table: fair(t), sees: byLaw, n: 100},
-		"alarm about nothing": {table: controlTable(mustEpsilon(t, "1"), controlBits, controlLo, 408,
+		"alarm about nothing": {table: controlTable(given.Epsilon(t, "1"), controlBits, controlLo, 408,
 			mechanism(408, 316, 150)), n: 100},
 		"device without a bug": {table: fair(t), device: func(i int, _ uint64) int { return i % 4 }, n: 100},
 	} {

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
-	"pgregory.net/rapid"
 )
 
 // TestFloorExp compares with ldp's own enclosure of e^eps, which is another program, and with powers of e to 30
@@ -31,7 +33,7 @@ func TestFloorExp(t *testing.T) {
 		{"1", 0, "0"}, {"1", 1, "2"}, {"1", 150, "407"}, {"2", 1, "7"}, {"1e-18", 1 << 62, "4611686018427387908"},
 		{"1e-18", 1, "1"}, {"40", 1, "235385266837019985"}, {"64", 1, "6235149080811616882909238708"}, {"1/3", 3, "4"},
 	} {
-		if got := floorExp(mustEpsilon(t, c.eps).Rat(), c.n); got.String() != c.want {
+		if got := floorExp(given.Epsilon(t, c.eps).Rat(), c.n); got.String() != c.want {
 			t.Errorf("floor(e^%s * %d) = %v, want %s", c.eps, c.n, got, c.want)
 		}
 	}
@@ -55,7 +57,7 @@ func TestFloorExp(t *testing.T) {
 
 // TestBox: each fault by name, each one unit away from a box that holds.
 func TestBox(t *testing.T) {
-	good := Table{Epsilon: mustEpsilon(t, "1"), Bits: 10, Lo: []uint64{150, 150, 150, 0}, Hi: []uint64{407, 407, 407, 0}}
+	good := Table{Epsilon: given.Epsilon(t, "1"), Bits: 10, Lo: []uint64{150, 150, 150, 0}, Hi: []uint64{407, 407, 407, 0}}
 	if c := Box(good); !c.Passed || c.Fault != "" || c.Worst == nil || c.Worst.Num != 407 || c.Worst.Den != 150 ||
 		c.Worst.Spare.Sign() != 0 || !c.Worst.Within {
 		t.Fatalf("Box(good) = %+v, %v", c, c.Worst)

@@ -8,18 +8,9 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy"
 )
-
-func mustEpsilon(t testing.TB, s string) ldp.Epsilon {
-	t.Helper()
-	eps, err := ldp.ParseEpsilon(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eps
-}
 
 // ring publishes the mechanism on a ring of n points, with labels p0, p1, ... and the certificate of its base
 // measure.
@@ -36,7 +27,7 @@ func ring(t testing.TB, n int, eps string, bits int, mode policy.Mode) policy.Po
 func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode,
 	change func(*policy.Config)) policy.Policy {
 	t.Helper()
-	e := mustEpsilon(t, eps)
+	e := given.Epsilon(t, eps)
 	d, err := wpm.NewDesign(context.Background(), c, e, wpm.Objective{Options: wpm.Options{Bits: bits}})
 	if err != nil {
 		t.Fatal(err)

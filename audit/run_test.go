@@ -19,6 +19,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -53,7 +54,7 @@ func privateFile(t testing.TB, p policy.Policy) string {
 // TestReportGolden: text, JSON and page of an audit with a fixed seed.
 func TestReportGolden(t *testing.T) {
 	// lo and hi by hand, so that no solver's last bit shows.
-	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{150, 150, 150, 150}, []uint64{407, 407, 407, 407},
+	box, err := ldp.NewPolytopeFromBounds(given.Epsilon(t, "1"), []uint64{150, 150, 150, 150}, []uint64{407, 407, 407, 407},
 		10)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -48,7 +49,7 @@ func TestFalseAlarms(t *testing.T) {
 // TestPower: eps too large by 5 % is rejected at the n that SamplesFor states, half of the time at least, and
 // always at twice that n; at the default rate of 1e-6. (The box is the one of the control "wrong eps by 5 %".)
 func TestPower(t *testing.T) {
-	table := controlTable(mustEpsilon(t, "1"), controlBits, controlLo, 428, mechanism(428, 296, 150))
+	table := controlTable(given.Epsilon(t, "1"), controlBits, controlLo, 428, mechanism(428, 296, 150))
 	level := DefaultFalseAlarm / (2*5*4 + 5)
 	n := samplesFor(428./1024, 150./1024, 1, level)
 	if n < 100_000 || n > 1_000_000 {
@@ -84,7 +85,7 @@ func TestPower(t *testing.T) {
 
 // TestStatisticsByHand: two inputs, two outputs, ten draws, bounds in closed form: all ten and none of ten.
 func TestStatisticsByHand(t *testing.T) {
-	table := Table{Epsilon: mustEpsilon(t, "1"), Bits: 1, Lo: []uint64{0, 0}, Hi: []uint64{2, 2},
+	table := Table{Epsilon: given.Epsilon(t, "1"), Bits: 1, Lo: []uint64{0, 0}, Hi: []uint64{2, 2},
 		Rows: []Row{{Name: "a", Input: 4}, {Name: "b", Input: 9}}}
 	sampler := func(_ context.Context, client Row, n int, counts []uint64) error {
 		input := client.Input

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
@@ -30,18 +31,16 @@ func near(t tb, what string, got, want float64, tol numtest.Tol) {
 func nearRat(t tb, what string, got float64, want *big.Rat, tol numtest.Tol) {
 	t.Helper()
 	w, _ := want.Float64()
-	d, _ := new(big.Rat).Sub(rat(got), want).Float64()
+	d, _ := new(big.Rat).Sub(num.Rat(got), want).Float64()
 	if !(math.Abs(d) <= tol.Abs+tol.Rel*math.Abs(w)) {
 		t.Errorf("%s = %v, want %v, tolerance %v", what, got, w, tol)
 	}
 }
 
-func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
-
 // expRat is e^x to an absolute 2^-500 or so: a plain Taylor series in integers.
 func expRat(x float64) *big.Rat {
 	const places = 512
-	y := rat(x)
+	y := num.Rat(x)
 	one := new(big.Int).Lsh(big.NewInt(1), places)
 	sum, term := new(big.Int).Set(one), new(big.Int).Set(one)
 	for n := int64(1); term.Sign() > 0; n++ {
@@ -57,7 +56,7 @@ func kpm(t tb, mu []float64, eps float64) (q []*big.Rat, r *big.Rat) {
 	t.Helper()
 	k, total := len(mu), new(big.Rat)
 	for _, x := range mu {
-		total.Add(total, rat(x))
+		total.Add(total, num.Rat(x))
 	}
 	sorted := slices.Clone(mu)
 	slices.Sort(sorted)
@@ -66,7 +65,7 @@ func kpm(t tb, mu []float64, eps float64) (q []*big.Rat, r *big.Rat) {
 	a.Add(a, big.NewRat(int64(k)-1, 1)).Inv(a)
 	top := new(big.Rat)
 	for n := 1; n <= k; n++ {
-		top.Add(top, new(big.Rat).Quo(rat(sorted[n-1]), total))
+		top.Add(top, new(big.Rat).Quo(num.Rat(sorted[n-1]), total))
 		r := new(big.Rat).Mul(a, big.NewRat(int64(n-k), 1))
 		r.Add(r, big.NewRat(1, 1))
 		if r.Sign() <= 0 {
@@ -76,7 +75,7 @@ func kpm(t tb, mu []float64, eps float64) (q []*big.Rat, r *big.Rat) {
 		sum := new(big.Rat)
 		q = q[:0]
 		for _, x := range mu {
-			v := rat(x)
+			v := num.Rat(x)
 			v.Quo(v, total).Quo(v, r)
 			if v.Cmp(a) < 0 {
 				v = new(big.Rat).Set(a)
@@ -103,7 +102,7 @@ func checkSum(t tb, q []float64) {
 		if !(x >= 0 && x <= 1) {
 			t.Fatalf("q = %v", q)
 		}
-		sum.Add(sum, rat(x))
+		sum.Add(sum, num.Rat(x))
 	}
 	d := sum.Sub(sum, big.NewRat(1, 1))
 	if d.Abs(d).Cmp(big.NewRat(int64(len(q)), 1<<52)) > 0 {
@@ -143,7 +142,7 @@ func checkKPM(t tb, mu []float64, eps float64) {
 	a.Add(a, big.NewRat(int64(len(mu))-1, 1)).Inv(a)
 	for j := range q {
 		nearRat(t, fmt.Sprintf("q[%d]", j), q[j], want[j], rounded)
-		if rat(q[j]).Cmp(a) < 0 {
+		if num.Rat(q[j]).Cmp(a) < 0 {
 			t.Errorf("q[%d] = %v is below 1/(e^eps + k - 1)", j, q[j])
 		}
 	}

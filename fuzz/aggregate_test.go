@@ -14,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/proptest"
 )
 
@@ -25,7 +26,7 @@ var aggregateSentinels = []error{
 
 // tail returns P[X >= x] for X binomial with n trials of probability p, exactly.
 func tail(x, n int64, p float64) *big.Rat {
-	num, den := rat(p).Num(), rat(p).Denom()
+	num, den := num.Rat(p).Num(), num.Rat(p).Denom()
 	rest := new(big.Int).Sub(den, num)
 	power := func(b *big.Int, e int64) *big.Int { return new(big.Int).Exp(b, big.NewInt(e), nil) }
 	sum := new(big.Int)
@@ -207,7 +208,7 @@ func FuzzEvaluate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		within(t, "objective", rat(e.Objective), want, 1e-12, cost.Max(c))
+		within(t, "objective", num.Rat(e.Objective), want, 1e-12, cost.Max(c))
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/proptest"
 )
 
@@ -58,7 +59,7 @@ func FuzzSolve(f *testing.F) {
 		if verr != nil {
 			t.Fatalf("Verify refuses Solve(%v, %v, %+v): %v", rows, eps, s, verr)
 		}
-		if lower.Cmp(upper) > 0 || rat(r.Lower).Cmp(lower) > 0 || rat(r.Upper).Cmp(upper) < 0 {
+		if lower.Cmp(upper) > 0 || num.Rat(r.Lower).Cmp(lower) > 0 || num.Rat(r.Upper).Cmp(upper) < 0 {
 			t.Fatalf("bounds [%v, %v], certified [%v, %v] on %v, eps %v, %+v", r.Lower, r.Upper, lower, upper, rows, eps, s)
 		}
 		u, uerr := basemeasure.Uniform(context.Background(), c, eps, s)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
@@ -170,7 +171,7 @@ func enumerate(rows [][]float64, p mincostflow.UnitProblem) *big.Rat {
 		if left > 0 {
 			for ; j < len(q); j++ { // columns in ascending order, one unit at a time
 				q[j]++
-				place(i, j, left-1, new(big.Rat).Add(carried, rat(rows[i][j])))
+				place(i, j, left-1, new(big.Rat).Add(carried, num.Rat(rows[i][j])))
 				q[j]--
 			}
 			return

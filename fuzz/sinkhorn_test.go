@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/hilbert"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
@@ -77,7 +78,7 @@ func FuzzEntropic(f *testing.F) {
 		if xerr != nil {
 			t.Fatalf("the exact solver refuses: %v", xerr)
 		}
-		if rat(r.Lower).Cmp(rat(e.Upper)) > 0 || rat(r.Upper).Cmp(rat(e.Lower)) < 0 {
+		if num.Rat(r.Lower).Cmp(num.Rat(e.Upper)) > 0 || num.Rat(r.Upper).Cmp(num.Rat(e.Lower)) < 0 {
 			t.Fatalf("bounds [%v, %v], exact [%v, %v]", r.Lower, r.Upper, e.Lower, e.Upper)
 		}
 		// The residual is a promise; above 1e-6 of the range it is always met, if there is time.
@@ -147,7 +148,7 @@ func FuzzUsers(f *testing.F) {
 			if xerr != nil {
 				t.Fatalf("the exact solver refuses: %v", xerr)
 			}
-			if lower.Cmp(rat(e.Upper)) > 0 || upper.Cmp(rat(e.Lower)) < 0 {
+			if lower.Cmp(num.Rat(e.Upper)) > 0 || upper.Cmp(num.Rat(e.Lower)) < 0 {
 				t.Fatalf("bounds [%v, %v], exact [%v, %v]", results[n].Lower, results[n].Upper, e.Lower, e.Upper)
 			}
 		}

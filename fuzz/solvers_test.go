@@ -27,14 +27,12 @@ const (
 	underflow = 0x1p-1060
 )
 
-func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
-
 // within fails the test unless |x - y| <= tol * scale, or underflow.
 func within(t *testing.T, what string, x, y *big.Rat, tol, scale float64) {
 	t.Helper()
 	d := new(big.Rat).Sub(x, y)
-	limit := new(big.Rat).Mul(rat(tol), rat(scale))
-	if d.Abs(d).Cmp(limit.Add(limit, rat(underflow))) > 0 {
+	limit := new(big.Rat).Mul(num.Rat(tol), num.Rat(scale))
+	if d.Abs(d).Cmp(limit.Add(limit, num.Rat(underflow))) > 0 {
 		a, _ := x.Float64()
 		b, _ := y.Float64()
 		e, _ := d.Float64()
@@ -135,13 +133,13 @@ func FuzzKnapsack(f *testing.F) {
 			for _, v := range row {
 				scale = max(scale, v)
 			}
-			within(t, "phi", rat(phi[i]), want, phiTol, scale)
+			within(t, "phi", num.Rat(phi[i]), want, phiTol, scale)
 			if p, at := table.Phi(i, lo, hi); p != phi[i] || at != tau[i] {
 				t.Fatalf("Phi(%d) = %v, %v; All says %v, %v", i, p, at, phi[i], tau[i])
 			}
 			cut := table.Cut(i, tau[i], lo, hi)
 			finite(t, "cut", cut)
-			within(t, "cut at tau", rat(cut), want, 2*phiTol, scale)
+			within(t, "cut at tau", num.Rat(cut), want, 2*phiTol, scale)
 			q := make([]float64, kv)
 			if err := table.Project(i, lo, hi, q); err != nil {
 				t.Fatal(err)
@@ -149,8 +147,8 @@ func FuzzKnapsack(f *testing.F) {
 			got, sum := new(big.Rat), new(big.Rat)
 			for j, v := range q {
 				finite(t, "q", v)
-				got.Add(got, new(big.Rat).Mul(rat(v), rat(row[j])))
-				sum.Add(sum, rat(v))
+				got.Add(got, new(big.Rat).Mul(num.Rat(v), num.Rat(row[j])))
+				sum.Add(sum, num.Rat(v))
 			}
 			within(t, "sum q", sum, big.NewRat(1, 1), 0x1p-52, float64(kv))
 			within(t, "<C, q>", got, want, phiTol, scale)
@@ -175,11 +173,11 @@ func checkFlow(t *testing.T, r mincostflow.Result, upper, lower *big.Rat, scale 
 	t.Helper()
 	finite(t, "q", r.Q...)
 	finite(t, "objective and bounds", r.Objective, r.Upper, r.Lower)
-	if lower.Cmp(upper) > 0 || rat(r.Lower).Cmp(lower) > 0 || rat(r.Upper).Cmp(upper) < 0 {
+	if lower.Cmp(upper) > 0 || num.Rat(r.Lower).Cmp(lower) > 0 || num.Rat(r.Upper).Cmp(upper) < 0 {
 		t.Fatalf("bounds [%v, %v], certified [%v, %v]", r.Lower, r.Upper, lower, upper)
 	}
 	within(t, "certified gap", upper, lower, gapTol, scale)
-	within(t, "objective against the bound", rat(r.Objective), lower, gapTol, scale)
+	within(t, "objective against the bound", num.Rat(r.Objective), lower, gapTol, scale)
 	if n := len(exact.C) * len(exact.Lo); n > 0 && n <= 6 {
 		want, err := exact.Optimum()
 		if err != nil {
@@ -247,7 +245,7 @@ func FuzzProject(f *testing.F) {
 		sum := new(big.Rat)
 		for j, v := range r.Q {
 			finite(t, "q", v)
-			sum.Add(sum, rat(v))
+			sum.Add(sum, num.Rat(v))
 			if !(v >= 0) {
 				t.Fatalf("q[%d] = %v", j, v)
 			}
@@ -323,19 +321,19 @@ func FuzzKPM(f *testing.F) {
 		if eps > 60 {
 			return // the series for e^eps gets slow
 		}
-		lower, upper := exact.ExpBounds(rat(eps), 120)
+		lower, upper := exact.ExpBounds(num.Rat(eps), 120)
 		floor := new(big.Rat).Add(upper, big.NewRat(int64(k-1), 1))
 		floor.Inv(floor)
 		total := new(big.Rat)
 		for _, v := range mu {
-			total.Add(total, rat(v))
+			total.Add(total, num.Rat(v))
 		}
 		sum := new(big.Rat)
 		for j, v := range q {
-			x := rat(v)
+			x := num.Rat(v)
 			sum.Add(sum, x)
-			share := new(big.Rat).Quo(rat(mu[j]), total)
-			share.Quo(share, rat(r))
+			share := new(big.Rat).Quo(num.Rat(mu[j]), total)
+			share.Quo(share, num.Rat(r))
 			want := floor
 			if share.Cmp(floor) > 0 && eps > 0 {
 				want = share
@@ -381,10 +379,10 @@ func FuzzBaseMeasure(f *testing.F) {
 			t.Fatalf("Verify refuses Uniform(%v, %v): %v", rows, eps, err)
 		}
 		scale := cost.Max(c)
-		if lower.Cmp(upper) > 0 || rat(r.Lower).Cmp(lower) > 0 || rat(r.Upper).Cmp(upper) < 0 {
+		if lower.Cmp(upper) > 0 || num.Rat(r.Lower).Cmp(lower) > 0 || num.Rat(r.Upper).Cmp(upper) < 0 {
 			t.Fatalf("bounds [%v, %v], certified [%v, %v] on %v, eps %v", r.Lower, r.Upper, lower, upper, rows, eps)
 		}
-		within(t, "F against the upper bound", rat(r.F), upper, phiTol, scale)
+		within(t, "F against the upper bound", num.Rat(r.F), upper, phiTol, scale)
 		if eps > 100 {
 			return // the float box below is too coarse
 		}
@@ -399,6 +397,6 @@ func FuzzBaseMeasure(f *testing.F) {
 				worst = v
 			}
 		}
-		within(t, "F against the greedy fill", rat(r.F), worst, 1e-12, scale)
+		within(t, "F against the greedy fill", num.Rat(r.F), worst, 1e-12, scale)
 	})
 }

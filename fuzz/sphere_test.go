@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere"
@@ -59,7 +60,7 @@ func FuzzSphere(f *testing.F) {
 		// The promise is 1e-13, the bounds are 2^-45 = 3e-14 apart.
 		w := new(big.Rat).SetFloat64(m.Omt / 2)
 		if m.Omt/2 > 0x1p-1022 {
-			slack := new(big.Rat).Mul(w, rat(1e-13))
+			slack := new(big.Rat).Mul(w, num.Rat(1e-13))
 			if w.Cmp(new(big.Rat).Sub(b.Lower, slack)) < 0 || w.Cmp(new(big.Rat).Add(b.Upper, slack)) > 0 {
 				t.Fatalf("d=%d p=%v eps=%v: 1-t = %v is not between the bounds", d, p, eps, m.Omt)
 			}

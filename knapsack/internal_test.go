@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
@@ -55,12 +56,12 @@ func TestDot(t *testing.T) {
 		for j := range a {
 			a[j] = math.Ldexp(rnd.Float64(), rnd.IntN(60)-30)
 			b[j] = math.Ldexp(rnd.Float64(), rnd.IntN(60)-30)
-			exact.Add(exact, new(big.Rat).Mul(rat(a[j]), rat(b[j])))
+			exact.Add(exact, new(big.Rat).Mul(num.Rat(a[j]), num.Rat(b[j])))
 		}
 		d := dot(a, b)
-		got := new(big.Rat).Add(rat(d.Hi), rat(d.Lo))
+		got := new(big.Rat).Add(num.Rat(d.Hi), num.Rat(d.Lo))
 		diff := new(big.Rat).Sub(got, exact)
-		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, rat(bound))) > 0 {
+		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, num.Rat(bound))) > 0 {
 			t.Errorf("dot of %d terms: error %v, bound %v of %v", n, diff.FloatString(30), bound, exact.FloatString(6))
 		}
 	}
@@ -73,7 +74,7 @@ func TestFixed(t *testing.T) {
 		return n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(x.lo))
 	}
 	floor := func(x float64, unit int) *big.Int {
-		r := rat(x)
+		r := num.Rat(x)
 		if unit < 0 {
 			r.Mul(r, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(-unit))))
 		} else {
@@ -119,10 +120,10 @@ func TestFixed(t *testing.T) {
 			n.lo >>= uint(rnd.IntN(64))
 		}
 		d := n.double(1)
-		got := new(big.Rat).Add(rat(d.Hi), rat(d.Lo))
+		got := new(big.Rat).Add(num.Rat(d.Hi), num.Rat(d.Lo))
 		want := new(big.Rat).SetInt(value(n))
 		diff := new(big.Rat).Sub(want, got)
-		if limit := new(big.Rat).Mul(want, rat(0x1p-105)); diff.Abs(diff).Cmp(limit) > 0 {
+		if limit := new(big.Rat).Mul(want, num.Rat(0x1p-105)); diff.Abs(diff).Cmp(limit) > 0 {
 			t.Fatalf("%v as a double: %v + %v", value(n), d.Hi, d.Lo)
 		}
 	}
@@ -152,7 +153,7 @@ func TestScanBlocks(t *testing.T) {
 				j := order[at]
 				hi[j] /= 2 * total
 				lo[j] = hi[j] * rnd.Float64() * float64(rnd.IntN(2))
-				want.Sub(want, rat(hi[j]))
+				want.Sub(want, num.Rat(hi[j]))
 			}
 			hi[order[end]] = 1
 			for at := end + 1; at < n; at++ {
@@ -166,16 +167,16 @@ func TestScanBlocks(t *testing.T) {
 			cost := new(big.Rat)
 			for at := range end {
 				j := order[at]
-				cost.Add(cost, new(big.Rat).Mul(rat(row[j]), new(big.Rat).Sub(rat(hi[j]), rat(lo[j]))))
+				cost.Add(cost, new(big.Rat).Mul(num.Rat(row[j]), new(big.Rat).Sub(num.Rat(hi[j]), num.Rat(lo[j]))))
 			}
-			diff := new(big.Rat).Sub(rat(rest.Hi), want)
-			diff.Add(diff, rat(rest.Lo))
+			diff := new(big.Rat).Sub(num.Rat(rest.Hi), want)
+			diff.Add(diff, num.Rat(rest.Lo))
 			// kv rooms, three units of 2^-122 each, and 106 bits of a number near 1/2.
-			if limit := rat(0x1p-104); got != end || diff.Abs(diff).Cmp(limit) > 0 {
+			if limit := num.Rat(0x1p-104); got != end || diff.Abs(diff).Cmp(limit) > 0 {
 				t.Fatalf("ends at %d, want %d, with %v, want %v", got, end, rest, want.FloatString(40))
 			}
-			diff.Sub(rat(fill.Float()), cost)
-			if limit := new(big.Rat).Mul(cost, rat(12*0x1p-53)); diff.Abs(diff).Cmp(limit) > 0 {
+			diff.Sub(num.Rat(fill.Float()), cost)
+			if limit := new(big.Rat).Mul(cost, num.Rat(12*0x1p-53)); diff.Abs(diff).Cmp(limit) > 0 {
 				t.Fatalf("fill of %d columns costs %v, want %v", end, fill.Float(), cost.FloatString(20))
 			}
 		}
@@ -224,8 +225,8 @@ func TestQuickScan(t *testing.T) {
 			t.Fatalf("kind %v, short %v", b.kind, b.short)
 		}
 		end, rest, _ := scan(row, order, &b)
-		exact := new(big.Rat).Add(rat(rest.Hi), rat(rest.Lo))
-		grain := rat(b.grain)
+		exact := new(big.Rat).Add(num.Rat(rest.Hi), num.Rat(rest.Lo))
+		grain := num.Rat(b.grain)
 		at, left, _ := quickScan(row, order, &b)
 		if at > end {
 			t.Fatalf("quickScan ends at %d, scan at %d", at, end)
@@ -233,7 +234,7 @@ func TestQuickScan(t *testing.T) {
 		if at < len(order) && b.up[order[at]] > left+uint64(at)+3 {
 			quick++
 			low := new(big.Rat).Mul(new(big.Rat).SetInt(new(big.Int).SetUint64(left)), grain)
-			high := new(big.Rat).Add(low, new(big.Rat).Mul(rat(float64(at+2)), grain))
+			high := new(big.Rat).Add(low, new(big.Rat).Mul(num.Rat(float64(at+2)), grain))
 			if at != end || exact.Cmp(low) < 0 || exact.Cmp(high) > 0 {
 				t.Fatalf("quickScan ends at %d of %d with [%v, %v], scan at %d with %v", at, n, low.FloatString(25),
 					high.FloatString(25), end, exact.FloatString(25))
@@ -245,8 +246,8 @@ func TestQuickScan(t *testing.T) {
 			continue
 		}
 		refined++
-		diff := new(big.Rat).Sub(new(big.Rat).Mul(rat(grains), grain), exact)
-		limit := new(big.Rat).Add(new(big.Rat).Mul(exact, rat(0x1p-52)), new(big.Rat).Mul(rat(refineError), grain))
+		diff := new(big.Rat).Sub(new(big.Rat).Mul(num.Rat(grains), grain), exact)
+		limit := new(big.Rat).Add(new(big.Rat).Mul(exact, num.Rat(0x1p-52)), new(big.Rat).Mul(num.Rat(refineError), grain))
 		if to != end || diff.Abs(diff).Cmp(limit) > 0 {
 			t.Fatalf("refine ends at %d with %v, scan at %d with %v", to, grains*b.grain, end, rest.Float())
 		}
@@ -308,10 +309,10 @@ func TestLongFill(t *testing.T) {
 		"scan":      func() (int, double) { end, _, fill := scan(row, order, &b); return end, fill },
 	} {
 		end, fill := f()
-		exact := new(big.Rat).Mul(rat(row[0]), rat(hi[0]))
+		exact := new(big.Rat).Mul(num.Rat(row[0]), num.Rat(hi[0]))
 		exact.Mul(exact, new(big.Rat).SetInt64(int64(end)))
-		diff := new(big.Rat).Sub(new(big.Rat).Add(rat(fill.Hi), rat(fill.Lo)), exact)
-		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, rat(bound))) > 0 {
+		diff := new(big.Rat).Sub(new(big.Rat).Add(num.Rat(fill.Hi), num.Rat(fill.Lo)), exact)
+		if diff.Abs(diff).Cmp(new(big.Rat).Mul(exact, num.Rat(bound))) > 0 {
 			t.Errorf("%s: fill of %d columns costs %v, error %v", name, end, fill.Float(), diff.FloatString(25))
 		}
 	}
@@ -328,12 +329,12 @@ func TestCeil(t *testing.T) {
 		}
 		e := x * 0x1p-53 * (2*rnd.Float64() - 1)
 		n, over := ceil(x, e)
-		want := new(big.Rat).Add(rat(x), rat(e))
+		want := new(big.Rat).Add(num.Rat(x), num.Rat(e))
 		above := new(big.Rat).Sub(new(big.Rat).SetInt(new(big.Int).SetUint64(n)), want)
-		if above.Cmp(rat(-slack)) < 0 || above.Cmp(rat(1+slack)) > 0 {
+		if above.Cmp(num.Rat(-slack)) < 0 || above.Cmp(num.Rat(1+slack)) > 0 {
 			t.Fatalf("ceil(%v, %v) = %d", x, e, n)
 		}
-		if above.Sub(above, rat(over)); above.Abs(above).Cmp(rat(slack)) > 0 {
+		if above.Sub(above, num.Rat(over)); above.Abs(above).Cmp(num.Rat(slack)) > 0 {
 			t.Fatalf("ceil(%v, %v) = %d, above by %v", x, e, n, over)
 		}
 	}
@@ -390,5 +391,3 @@ func TestScanTinyRest(t *testing.T) {
 		t.Errorf("end = %d, rest = %v, want 255, 2^-48", end, rest)
 	}
 }
-
-func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 	"pgregory.net/rapid"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
 )
@@ -115,14 +116,12 @@ func drawBase(t *rapid.T, kv int, eps float64, label string) []float64 {
 	return m
 }
 
-func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
-
 // greedy is the definition in exact arithmetic: phi of the box as given.
 func greedy(row, lo, hi []float64) *big.Rat {
 	sumLo, sumHi, same := new(big.Rat), new(big.Rat), true
 	for j := range lo {
-		sumLo.Add(sumLo, rat(lo[j]))
-		sumHi.Add(sumHi, rat(hi[j]))
+		sumLo.Add(sumLo, num.Rat(lo[j]))
+		sumHi.Add(sumHi, num.Rat(hi[j]))
 		same = same && lo[j] == hi[j]
 	}
 	one := big.NewRat(1, 1)
@@ -132,7 +131,7 @@ func greedy(row, lo, hi []float64) *big.Rat {
 			point, sum = hi, sumHi
 		}
 		for j, c := range row {
-			phi.Add(phi, new(big.Rat).Mul(rat(c), rat(point[j])))
+			phi.Add(phi, new(big.Rat).Mul(num.Rat(c), num.Rat(point[j])))
 		}
 		return phi.Quo(phi, sum)
 	}
@@ -143,12 +142,12 @@ func greedy(row, lo, hi []float64) *big.Rat {
 	}
 	sort.SliceStable(order, func(a, b int) bool { return row[order[a]] < row[order[b]] })
 	for _, j := range order {
-		give := new(big.Rat).Sub(rat(hi[j]), rat(lo[j]))
+		give := new(big.Rat).Sub(num.Rat(hi[j]), num.Rat(lo[j]))
 		if give.Cmp(rest) > 0 {
 			give.Set(rest)
 		}
 		rest.Sub(rest, give)
-		phi.Add(phi, new(big.Rat).Mul(rat(row[j]), give.Add(give, rat(lo[j]))))
+		phi.Add(phi, new(big.Rat).Mul(num.Rat(row[j]), give.Add(give, num.Rat(lo[j]))))
 	}
 	return phi
 }
@@ -162,7 +161,7 @@ func TestExact(t *testing.T) {
 		for i, row := range in.rows {
 			phi, _ := in.table.Phi(i, lo, hi)
 			want := greedy(row, lo, hi)
-			diff, _ := new(big.Rat).Sub(rat(phi), want).Float64()
+			diff, _ := new(big.Rat).Sub(num.Rat(phi), want).Float64()
 			exact, _ := want.Float64()
 			allowed := knapsack.PhiError*exact + float64(len(lo))*math.SmallestNonzeroFloat64
 			if !(math.Abs(diff) <= allowed) {
@@ -196,7 +195,7 @@ func TestSteep(t *testing.T) {
 		table := newTable(t, [][]float64{row})
 		phi, _ := table.Phi(0, lo, hi)
 		want := greedy(row, lo, hi)
-		diff, _ := new(big.Rat).Sub(rat(phi), want).Float64()
+		diff, _ := new(big.Rat).Sub(num.Rat(phi), want).Float64()
 		if exact, _ := want.Float64(); !(math.Abs(diff) <= knapsack.PhiError*exact) {
 			t.Errorf("%d free columns, %d ulps: phi = %v, exact %v", n, ulps, phi, exact)
 		}
@@ -251,8 +250,8 @@ func TestProject(t *testing.T) {
 		q := make([]float64, kv)
 		exactLo, exactHi := new(big.Rat), new(big.Rat)
 		for j := range lo {
-			exactLo.Add(exactLo, rat(lo[j]))
-			exactHi.Add(exactHi, rat(hi[j]))
+			exactLo.Add(exactLo, num.Rat(lo[j]))
+			exactHi.Add(exactHi, num.Rat(hi[j]))
 		}
 		one := big.NewRat(1, 1)
 		feasible := exactLo.Cmp(one) <= 0 && exactHi.Cmp(one) >= 0
@@ -268,11 +267,11 @@ func TestProject(t *testing.T) {
 				if feasible && !(lo[j] <= q[j] && q[j] <= hi[j]) {
 					t.Fatalf("q[%d] = %v outside [%v, %v]", j, q[j], lo[j], hi[j])
 				}
-				sum.Add(sum, rat(q[j]))
-				value.Add(value, new(big.Rat).Mul(rat(q[j]), rat(row[j])))
+				sum.Add(sum, num.Rat(q[j]))
+				value.Add(value, new(big.Rat).Mul(num.Rat(q[j]), num.Rat(row[j])))
 			}
 			defect := new(big.Rat).Sub(sum, one)
-			if limit := rat(float64(kv) * 0x1p-52); defect.Abs(defect).Cmp(limit) > 0 {
+			if limit := num.Rat(float64(kv) * 0x1p-52); defect.Abs(defect).Cmp(limit) > 0 {
 				t.Fatalf("sum q - 1 = %v, limit %v", defect.FloatString(20), limit.FloatString(20))
 			}
 			phi, _ := in.table.Phi(i, lo, hi)
@@ -292,8 +291,8 @@ func TestCut(t *testing.T) {
 		lo, hi := in.box()
 		one, sumLo, sumHi := big.NewRat(1, 1), new(big.Rat), new(big.Rat)
 		for j := range lo {
-			sumLo.Add(sumLo, rat(lo[j]))
-			sumHi.Add(sumHi, rat(hi[j]))
+			sumLo.Add(sumLo, num.Rat(lo[j]))
+			sumHi.Add(sumHi, num.Rat(hi[j]))
 		}
 		if sumLo.Cmp(one) > 0 || sumHi.Cmp(one) < 0 {
 			return // a point by convention only: duality speaks of the box as written
@@ -322,13 +321,13 @@ func TestCut(t *testing.T) {
 }
 
 func exactCut(row, lo, hi []float64, eta float64) *big.Rat {
-	sum := rat(eta)
+	sum := num.Rat(eta)
 	for j, c := range row {
-		d := new(big.Rat).Sub(rat(c), rat(eta))
+		d := new(big.Rat).Sub(num.Rat(c), num.Rat(eta))
 		if c > eta {
-			sum.Add(sum, d.Mul(d, rat(lo[j])))
+			sum.Add(sum, d.Mul(d, num.Rat(lo[j])))
 		} else {
-			sum.Add(sum, d.Mul(d, rat(hi[j])))
+			sum.Add(sum, d.Mul(d, num.Rat(hi[j])))
 		}
 	}
 	return sum

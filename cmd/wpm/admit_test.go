@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -173,7 +174,7 @@ func FuzzOrigin(f *testing.F) {
 		f.Add(s, true)
 		f.Add(s, false)
 	}
-	box, err := ldp.NewPolytope(mustEps(f, "1"), []float64{0.5, 0.5}, 8)
+	box, err := ldp.NewPolytope(given.Epsilon(f, "1"), []float64{0.5, 0.5}, 8)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -197,13 +198,4 @@ func FuzzOrigin(f *testing.F) {
 			t.Fatalf("%q: %q gives %s, %s, %v", text, again, o, e, err)
 		}
 	})
-}
-
-func mustEps(t testing.TB, s string) ldp.Epsilon {
-	t.Helper()
-	eps, err := ldp.ParseEpsilon(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eps
 }

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -11,24 +10,10 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
-
-// lattices are a grid and a ring of so many cells.
-func lattices(t testing.TB, rows, cols int, p float64) map[string]cost.Matrix {
-	grid, err := cost.NewGrid(rows, cols, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := map[string]cost.Matrix{fmt.Sprintf("grid %dx%d", rows, cols): grid}
-	if rows == 1 {
-		if list[fmt.Sprintf("ring %d", cols)], err = cost.NewRing(cols, p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return list
-}
 
 // compare holds the thresholds of a cost, for a box around m, against package policy, which ranks all pairs. mass is
 // that of m, in units of eps from -1/2 to 1/2.
@@ -63,15 +48,6 @@ func compare(c cost.Matrix, m []float64, eps ldp.Epsilon, mass float64, bits int
 	return policy.VerifyRows(context.Background(), p, 0, p.Inputs())
 }
 
-func epsilon(t *testing.T, s string) ldp.Epsilon {
-	t.Helper()
-	e, err := ldp.ParseEpsilon(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // masses are of base measures, as logarithms in units of eps: from the least to the most.
 func masses() []float64 {
 	if numtest.Full() {
@@ -86,7 +62,7 @@ func TestLatticeThresholds(t *testing.T) {
 	rng := numtest.NewSplitMix64(31)
 	check := func(rows, cols int, levels ...string) {
 		t.Helper()
-		for name, c := range lattices(t, rows, cols, 1) {
+		for name, c := range given.Lattices(t, rows, cols, 1) {
 			flat, rough := make([]float64, rows*cols), make([]float64, rows*cols)
 			for j := range flat {
 				flat[j] = 1
@@ -97,7 +73,7 @@ func TestLatticeThresholds(t *testing.T) {
 			for _, level := range levels {
 				for _, bits := range []int{7 + int(math.Log2(float64(rows*cols))), 62} {
 					for _, mass := range masses() {
-						eps := epsilon(t, level)
+						eps := given.Epsilon(t, level)
 						if err := compare(c, flat, eps, mass, bits); err != nil {
 							t.Errorf("%s, eps %s, %d bits, mass %v: %v", name, level, bits, mass, err)
 						}
@@ -144,7 +120,7 @@ func TestLatticeLaw(t *testing.T) {
 			r.Fatal(err)
 		}
 		mass, bits := rapid.Float64Range(-0.5, 0.5).Draw(r, "mass"), rapid.IntRange(10, 62).Draw(r, "bits")
-		for name, c := range lattices(t, rows, cols, 1) {
+		for name, c := range given.Lattices(t, rows, cols, 1) {
 			if err := compare(c, m, eps, mass, bits); err != nil {
 				r.Fatalf("%s: %v", name, err)
 			}
@@ -168,7 +144,7 @@ func TestThresholdsExact(t *testing.T) {
 		for j := range highs {
 			highs[j] += width
 		}
-		box, err := ldp.NewPolytopeFromBounds(epsilon(t, "2"), lows, highs, bits)
+		box, err := ldp.NewPolytopeFromBounds(given.Epsilon(t, "2"), lows, highs, bits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -23,7 +24,7 @@ func TestEven(t *testing.T) {
 			for j := range m {
 				m[j] *= 1.05 / total
 			}
-			box, err := ldp.NewPolytope(epsilon(t, "1"), m, bits)
+			box, err := ldp.NewPolytope(given.Epsilon(t, "1"), m, bits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +62,7 @@ func TestRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, kv := c.Dims()
-		box, err := ldp.NewPolytope(epsilon(t, "2"), slices.Repeat([]float64{1 / float64(kv)}, kv), 40)
+		box, err := ldp.NewPolytope(given.Epsilon(t, "2"), slices.Repeat([]float64{1 / float64(kv)}, kv), 40)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 )
 
 // placed are costs between places of every kind.
@@ -82,7 +83,7 @@ func TestThresholds(t *testing.T) {
 						m[j] = rng.Float64()
 					}
 				}
-				if err := compare(c, m, epsilon(t, eps), mass, 40); err != nil {
+				if err := compare(c, m, given.Epsilon(t, eps), mass, 40); err != nil {
 					t.Errorf("%s, eps %s, mass %v: %v", name, eps, mass, err)
 				}
 			}

@@ -7,19 +7,11 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere"
 )
-
-func epsilon(t testing.TB, s string) ldp.Epsilon {
-	t.Helper()
-	e, err := ldp.ParseEpsilon(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
 
 func design(t testing.TB, c Config) *Codebook {
 	t.Helper()
@@ -81,7 +73,7 @@ func instance(g *numtest.SplitMix64, dim, n int) (atoms [][]float64, weights []f
 }
 
 func TestConfigErrors(t *testing.T) {
-	one := epsilon(t, "1")
+	one := given.Epsilon(t, "1")
 	good := Config{Dim: 3, P: 2, Epsilon: one, Points: 64, Provenance: clean}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
@@ -97,7 +89,7 @@ func TestConfigErrors(t *testing.T) {
 		{"no exponent", func(c *Config) { c.P = 0 }, sphere.ErrExponent},
 		{"exponent NaN", func(c *Config) { c.P = math.NaN() }, sphere.ErrExponent},
 		{"zero eps", func(c *Config) { c.Epsilon = ldp.Epsilon{} }, nil},
-		{"eps too small for the solver", func(c *Config) { c.Epsilon = epsilon(t, "1e-18") }, sphere.ErrEpsilon},
+		{"eps too small for the solver", func(c *Config) { c.Epsilon = given.Epsilon(t, "1e-18") }, sphere.ErrEpsilon},
 		{"one point", func(c *Config) { c.Points = 1 }, nil},
 		{"points below", func(c *Config) { c.Points = -4 }, nil},
 		{"points above", func(c *Config) { c.Points = MaxPoints + 1 }, nil},
@@ -105,7 +97,7 @@ func TestConfigErrors(t *testing.T) {
 		{"all high", func(c *Config) { c.High = 64 }, nil},
 		{"bits", func(c *Config) { c.Bits = 63 }, nil},
 		{"too few bits", func(c *Config) { c.Bits = 5 }, ldp.ErrBits},
-		{"too few bits for the levels", func(c *Config) { c.Points, c.Bits, c.Epsilon = 33, 8, epsilon(t, "1e-3") },
+		{"too few bits for the levels", func(c *Config) { c.Points, c.Bits, c.Epsilon = 33, 8, given.Epsilon(t, "1e-3") },
 			ldp.ErrBox},
 		{"atoms", func(c *Config) { c.Atoms = MaxAtoms + 1 }, nil},
 		{"no provenance", func(c *Config) { c.Provenance = policy.Provenance{} }, policy.ErrProvenance},
@@ -135,14 +127,14 @@ func TestConfigLimits(t *testing.T) {
 		{"points for many atoms", maxMany, 2, 2},
 	} {
 		for more := range 2 {
-			cfg := Config{Dim: c.coords - 1, P: 2, Epsilon: epsilon(t, "1"), Points: c.points + more, High: 1, Bits: 62, Atoms: c.atoms}
+			cfg := Config{Dim: c.coords - 1, P: 2, Epsilon: given.Epsilon(t, "1"), Points: c.points + more, High: 1, Bits: 62, Atoms: c.atoms}
 			if _, err := cfg.check(); errors.Is(err, ErrConfig) != (more > 0) {
 				t.Errorf("%s, %d above: %v", c.name, more, err)
 			}
 		}
 	}
 	for more := range 2 {
-		cfg := Config{Dim: maxVector/MaxAtoms - 1 + more, P: 2, Epsilon: epsilon(t, "1"), Points: 2, High: 1, Bits: 62, Atoms: MaxAtoms}
+		cfg := Config{Dim: maxVector/MaxAtoms - 1 + more, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 2, High: 1, Bits: 62, Atoms: MaxAtoms}
 		if _, err := cfg.check(); errors.Is(err, ErrConfig) != (more > 0) {
 			t.Errorf("coordinates of atoms, %d above: %v", more, err)
 		}
@@ -211,7 +203,7 @@ func TestZero(t *testing.T) {
 
 // TestDefaults: what zero means, and that the box that is handed out is a copy.
 func TestDefaults(t *testing.T) {
-	c := design(t, Config{Dim: 63, P: 2, Epsilon: epsilon(t, "4")})
+	c := design(t, Config{Dim: 63, P: 2, Epsilon: given.Epsilon(t, "4")})
 	got := c.Config()
 	if got.Points != 1024 || got.Bits != 62 || got.Atoms != 64 || got.High != 68 { // 1024 S = 67.93
 		t.Errorf("defaults %+v", got)
@@ -219,7 +211,7 @@ func TestDefaults(t *testing.T) {
 	for _, d := range []struct{ dim, points, atoms int }{
 		{1, 1 << 15, 32}, {1, 1<<15 + 1, 1}, {1 << 20, 2, 15}, {sphere.MaxDimension, 2, 1}, {1 << 16, 1 << 9, 63},
 	} {
-		if big := design(t, Config{Dim: d.dim, P: 2, Epsilon: epsilon(t, "1"), Points: d.points}).Config(); big.Atoms != d.atoms {
+		if big := design(t, Config{Dim: d.dim, P: 2, Epsilon: given.Epsilon(t, "1"), Points: d.points}).Config(); big.Atoms != d.atoms {
 			t.Errorf("%d atoms for %d points of S^%d, want %d", big.Atoms, d.points, d.dim, d.atoms)
 		}
 	}
@@ -247,7 +239,7 @@ func TestKnownAnswer(t *testing.T) {
 		{2, []float64{-0.17717735281158475264, -0.23022077560831746641, 0.95687333546764900855}},
 		{4, []float64{-0.73454503897274411161, 0.1263558940998486605, 0.01649592252008898126, 0.1220413297671107142, 0.65521872082202002828}},
 	} {
-		b := design(t, Config{Dim: c.dim, P: 2, Epsilon: epsilon(t, "1"), Points: 8})
+		b := design(t, Config{Dim: c.dim, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 8})
 		y, err := b.Candidate(seed, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -261,7 +253,7 @@ func TestKnownAnswer(t *testing.T) {
 // means the false-alarm rate over the choice of the fixed seeds is below 1e-6.
 func TestCandidatesUniform(t *testing.T) {
 	const dim, coords, lists, n = 3, 4, 20, 2000
-	b := design(t, Config{Dim: dim, P: 2, Epsilon: epsilon(t, "1"), Points: n})
+	b := design(t, Config{Dim: dim, P: 2, Epsilon: given.Epsilon(t, "1"), Points: n})
 	var first [coords]float64
 	var second [coords][coords]float64
 	for s := range uint64(lists) {
@@ -299,7 +291,7 @@ func TestCandidatesUniform(t *testing.T) {
 // TestCandidateAlone: a candidate made alone is the one in the list, bit for bit, and a unit vector.
 func TestCandidateAlone(t *testing.T) {
 	for _, dim := range []int{1, 2, 3, 4, 5, 6, 7, 62, 63, 64} {
-		b := design(t, Config{Dim: dim, P: 1, Epsilon: epsilon(t, "2"), Points: 100})
+		b := design(t, Config{Dim: dim, P: 1, Epsilon: given.Epsilon(t, "2"), Points: 100})
 		for _, j := range []int{0, 1, 50, 99} {
 			y, err := b.Candidate(seeds(3), j)
 			if err != nil {

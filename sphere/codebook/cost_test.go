@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )
@@ -74,7 +75,7 @@ func TestCost(t *testing.T) {
 		if !numtest.Full() {
 			c.lists = 8
 		}
-		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: epsilon(t, c.eps), Points: c.points})
+		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: given.Epsilon(t, c.eps), Points: c.points})
 		w := math.Pow(meanCost(t, b, c.lists), 1/c.p)
 		excess := w/b.Measure().W - 1
 		t.Logf("d=%d p=%v eps=%s N=%d: W = %.6f, optimum %.6f, %+.3f %%", c.dim, c.p, c.eps, c.points, w, b.Measure().W,
@@ -89,7 +90,7 @@ func TestCost(t *testing.T) {
 // standard error of the mean is at most half the largest cost, 4, over sqrt(4000), and five and a half of them have a
 // false-alarm rate of 4e-8.
 func TestSimulatedCost(t *testing.T) {
-	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "3"), Points: numtest.Cases(32, 256)})
+	b := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "3"), Points: numtest.Cases(32, 256)})
 	const n = 4000
 	r := newStream(77)
 	x := []float64{0, 0, 1}
@@ -125,7 +126,7 @@ func TestAssignment(t *testing.T) {
 		{63, 20, 1024, 2, "4"}, {2, 40, 64, 2, "1"},
 		{1, 60, 16, 2, "6"}, // more atoms than candidates
 	} {
-		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: epsilon(t, c.eps), Points: c.points})
+		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: given.Epsilon(t, c.eps), Points: c.points})
 		for s := range uint64(3) {
 			atoms, weights := instance(g, c.dim, c.atoms)
 			points, mu, err := b.parse(atoms, weights)
@@ -277,7 +278,7 @@ func TestAgainstRandomAtom(t *testing.T) {
 		eps   string
 		ratio float64 // W of the projection over W of the rival: measured on random instances .90, .76, .80, .54
 	}{{5, "1", 0.95}, {5, "4", 0.85}, {20, "1", 0.86}, {20, "4", 0.62}} {
-		b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, c.eps), Points: 1024})
+		b := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, c.eps), Points: 1024})
 		g := numtest.NewSplitMix64(9)
 		instances := uint64(4)
 		if !numtest.Full() {
@@ -314,7 +315,7 @@ func TestAgainstRandomAtom(t *testing.T) {
 
 // TestOneAtomIsAPoint: with one atom of all the mass the two paths agree.
 func TestOneAtomIsAPoint(t *testing.T) {
-	b := design(t, Config{Dim: 5, P: 2, Epsilon: epsilon(t, "3"), Points: 100})
+	b := design(t, Config{Dim: 5, P: 2, Epsilon: given.Epsilon(t, "3"), Points: 100})
 	x := [][]float64{{1, 0, 2, 0, -1, 0.5}}
 	points, mu, err := b.parse(x, []float64{1})
 	if err != nil {
@@ -329,7 +330,7 @@ func TestOneAtomIsAPoint(t *testing.T) {
 // TestWorkIsBounded: an assignment that runs out of work ends soon after, and what it has is in the box, no worse than
 // half of the work gave.
 func TestWorkIsBounded(t *testing.T) {
-	b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "0.5"), Points: 600})
+	b := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "0.5"), Points: 600})
 	atoms, weights := instance(numtest.NewSplitMix64(3), 2, 20)
 	points, mu, err := b.parse(atoms, weights)
 	if err != nil {

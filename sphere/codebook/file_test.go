@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -19,16 +20,18 @@ import (
 // tiny is the codebook of testdata/fixed.json, wide that of testdata/fresh.json.
 func tiny(t testing.TB) *Codebook {
 	return design(t, Config{
-		Dim: 2, P: 1.5, Epsilon: epsilon(t, "3/2"), Points: 9, High: 3, Bits: 10, Atoms: 4, Seed: Seed{0xab, 31: 1},
+		Dim: 2, P: 1.5, Epsilon: given.Epsilon(t, "3/2"), Points: 9, High: 3, Bits: 10, Atoms: 4, Seed: Seed{0xab, 31: 1},
 		Provenance: policy.Provenance{
-			Geometry: policy.DerivedDP, GeometryEpsilon: epsilon(t, "1/4"), BaseMeasure: policy.DataIndependent,
+			Geometry: policy.DerivedDP, GeometryEpsilon: given.Epsilon(t, "1/4"), BaseMeasure: policy.DataIndependent,
 			Note: `an "embedding"`,
 		},
 		Metadata: map[string]string{"title": "tiny <test>", "contact": "nobody\u2028"},
 	})
 }
 
-func wide(t testing.TB) *Codebook { return design(t, Config{Dim: 63, P: 2, Epsilon: epsilon(t, "4")}) }
+func wide(t testing.TB) *Codebook {
+	return design(t, Config{Dim: 63, P: 2, Epsilon: given.Epsilon(t, "4")})
+}
 
 // TestGolden: the files of testdata, which are never edited to make a test pass, and the SHA-256 that sha256sum gives
 // for them.
@@ -254,7 +257,7 @@ func FuzzDecode(f *testing.F) {
 // TestMetadataKept: a codebook shares no map with its caller.
 func TestMetadataKept(t *testing.T) {
 	m := map[string]string{"a": "1"}
-	c := design(t, Config{Dim: 1, P: 2, Epsilon: epsilon(t, "1"), Points: 8, Metadata: m})
+	c := design(t, Config{Dim: 1, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 8, Metadata: m})
 	m["a"] = "2"
 	c.Config().Metadata["a"] = "3"
 	if got := c.Config().Metadata["a"]; got != "1" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -79,7 +80,7 @@ func world(dim int) []data {
 }
 
 func small(t testing.TB, dim int, eps string, points, bits int) *Codebook {
-	return design(t, Config{Dim: dim, P: 2, Epsilon: epsilon(t, eps), Points: points, Bits: bits, Atoms: 6})
+	return design(t, Config{Dim: dim, P: 2, Epsilon: given.Epsilon(t, eps), Points: points, Bits: bits, Atoms: 6})
 }
 
 // TestPrivacy: whatever the data, the law is a point of the one box, and any two laws of a seed are within e^eps of
@@ -104,7 +105,7 @@ func TestPrivacy(t *testing.T) {
 					}
 					rows = append(rows, w)
 				}
-				if err := ldp.CheckRows(epsilon(t, eps), rows); err != nil {
+				if err := ldp.CheckRows(given.Epsilon(t, eps), rows); err != nil {
 					t.Errorf("eps %s: %v", eps, err)
 				}
 			}
@@ -117,7 +118,7 @@ func TestPrivacy(t *testing.T) {
 func TestEveryRanking(t *testing.T) {
 	const n, k = 8, 4
 	for _, eps := range []string{"0.01", "1", "3"} {
-		c := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, eps), Points: n, High: k, Bits: 24})
+		c := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, eps), Points: n, High: k, Bits: 24})
 		rows := []ldp.Weights{c.Fallback()}
 		for set := range 1 << n {
 			cost := make([]float64, n)
@@ -151,7 +152,7 @@ func TestEveryRanking(t *testing.T) {
 		if len(rows) != 71 {
 			t.Fatalf("%d rows", len(rows))
 		}
-		big := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, eps), Points: 300, High: 100})
+		big := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, eps), Points: 300, High: 100})
 		ties := make([]float64, 300)
 		for j := range ties {
 			ties[j] = float64(j * j % 5) // 0, 1 and 4
@@ -181,14 +182,14 @@ func TestEveryRanking(t *testing.T) {
 				t.Errorf("costs %v: %d high", cost, high)
 			}
 		}
-		if err := ldp.CheckRows(epsilon(t, eps), rows); err != nil {
+		if err := ldp.CheckRows(given.Epsilon(t, eps), rows); err != nil {
 			t.Errorf("eps %s: %v", eps, err)
 		}
 		worst, err := ldp.WorstRatio(rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if loss := math.Log(float64(worst.Num) / float64(worst.Den)); !(loss > 0.98*epsilon(t, eps).Float64()) {
+		if loss := math.Log(float64(worst.Num) / float64(worst.Den)); !(loss > 0.98*given.Epsilon(t, eps).Float64()) {
 			t.Errorf("eps %s: only %v is used", eps, loss)
 		}
 	}
@@ -292,7 +293,7 @@ func TestRandomSource(t *testing.T) {
 		seed Seed
 		need int
 	}{{Seed{}, 32 + 5}, {Seed{7}, 5}} {
-		b := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "1"), Points: 20, Bits: 36, Atoms: 6, Seed: c.seed})
+		b := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 20, Bits: 36, Atoms: 6, Seed: c.seed})
 		for _, d := range world(2) {
 			for n := range c.need {
 				r, err := b.SimulateAtoms(&broken{n}, d.atoms, d.weights)
@@ -326,7 +327,7 @@ func TestFreshSeeds(t *testing.T) {
 		}
 		seen[r.Seed()] = true
 	}
-	fixed := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "1"), Points: 16, Seed: Seed{4}})
+	fixed := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 16, Seed: Seed{4}})
 	if r, err := Release(t.Context(), fixed, policy.UnaccountedForTesting(), x); err != nil || r.Seed() != (Seed{4}) {
 		t.Errorf("seed %v, %v", r.Seed(), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -395,7 +396,7 @@ func TestReleaseErrors(t *testing.T) {
 		t.Errorf("no context: %v", err)
 	}
 	l, err := policy.OpenLedger(filepath.Join(t.TempDir(), "l"),
-		policy.LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: epsilon(t, "1")})
+		policy.LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: given.Epsilon(t, "1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +411,7 @@ func TestReleaseErrors(t *testing.T) {
 // sum w_j^2 (1 - <x,y_j>^2) <= 1/K. The mean of S lists is off by 1/sqrt(S) of that.
 func TestFixedListBiasesMeans(t *testing.T) {
 	const lists = 400
-	c := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "2"), Points: 64})
+	c := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "2"), Points: 64})
 	square, all := 0.0, make([]float64, 2)
 	for s := range uint64(lists) {
 		law := c.Law(seeds(s), [][]float64{{0, 0, 1}}, []float64{1})

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest/given"
 )
 
 var (
@@ -109,8 +111,8 @@ func TestReportErrors(t *testing.T) {
 
 // TestPoint: a report stands for its candidate; one of another codebook is refused.
 func TestPoint(t *testing.T) {
-	free := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "1"), Points: 16})
-	fixed := design(t, Config{Dim: 2, P: 2, Epsilon: epsilon(t, "1"), Points: 16, Seed: Seed{5}})
+	free := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 16})
+	fixed := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 16, Seed: Seed{5}})
 	for _, c := range []*Codebook{free, fixed} {
 		r, err := c.Simulate(newStream(3), []float64{0, 0, 1})
 		if err != nil {

@@ -5,9 +5,9 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
-)
 
-func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	"github.com/wpm-go/wpm/internal/num"
+)
 
 // TestRow compares with the same minimum in rationals, on numbers close enough for rounding to matter; so does Exact.
 func TestRow(t *testing.T) {
@@ -19,13 +19,13 @@ func TestRow(t *testing.T) {
 		for j := range row {
 			row[j] = 1 + math.Ldexp(float64(d.IntN(16)), -52)
 			g[j] = float64(d.IntN(3)-1) * (1 + math.Ldexp(float64(d.IntN(16)), -54)) * math.Ldexp(1, d.IntN(3)-2)
-			exact[j] = rat(g[j])
-			if x := new(big.Rat).Sub(rat(row[j]), rat(g[j])); want == nil || x.Cmp(want) < 0 {
+			exact[j] = num.Rat(g[j])
+			if x := new(big.Rat).Sub(num.Rat(row[j]), num.Rat(g[j])); want == nil || x.Cmp(want) < 0 {
 				want = x
 			}
 		}
 		f := Row(row, g)
-		if rat(f).Cmp(want) > 0 || rat(math.Nextafter(f, 9)).Cmp(want) <= 0 {
+		if num.Rat(f).Cmp(want) > 0 || num.Rat(math.Nextafter(f, 9)).Cmp(want) <= 0 {
 			t.Fatalf("Row(%v, %v) = %v, want the largest float at most %v", row, g, f, want)
 		}
 		if got := Exact(row, exact, g); got.Cmp(want) != 0 {
@@ -45,10 +45,10 @@ func TestFill(t *testing.T) {
 	}{{[]float64{-3, 2, 0.5}, -2}, {[]float64{-3, -1}, 0}, {nil, 0}} {
 		var other []*big.Rat
 		for _, x := range tt.other {
-			other = append(other, rat(x))
+			other = append(other, num.Rat(x))
 		}
-		f := []*big.Rat{rat(7), nil}
-		if Fill(f, other); f[0].Cmp(rat(7)) != 0 || f[1].Cmp(rat(tt.want)) != 0 {
+		f := []*big.Rat{num.Rat(7), nil}
+		if Fill(f, other); f[0].Cmp(num.Rat(7)) != 0 || f[1].Cmp(num.Rat(tt.want)) != 0 {
 			t.Errorf("Fill beside %v: %v, want 7 and %v", tt.other, f, tt.want)
 		}
 	}
