@@ -7,6 +7,7 @@
 //   - ring, movielens, gowalla, mirror, sphere, errata: the numbers of the paper, and those of docs/errata.md;
 //   - mapping, country: how good maps are, over kinds of maps, and at the size of a country;
 //   - bench: times beside other solvers;
+//   - faults: a command that releases under short threads, memory and files, and compares how often there is a report;
 //   - vectors: the command that writes the test vectors of the module above, from its oracle alone;
 //   - figure, report: charts by gonum/plot; a folder of tables and a page;
 //   - fuzz: the readers of data files.

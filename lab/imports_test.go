@@ -48,7 +48,7 @@ func packages(t *testing.T) (all []listed) {
 var users = map[string][]string{
 	"gonum.org/v1/plot":        {"figure"},
 	"github.com/urfave/cli/v3": {"cmd/wpm-lab"},
-	"os/exec":                  {"bench"},
+	"os/exec":                  {"bench", "faults"},
 	"unsafe":                   {}, "plugin": {}, "C": {},
 }
 

@@ -1,9 +1,9 @@
 // Faults looks for releases whose existence tells something about private data: it makes threads, memory, file handles
 // and file sizes short, and compares how often there is a report for usable and for unusable data of one length.
 //
-//	go run ./maintain/faults [-pairs 20] [-many 300] [-only REGEXP] [-programs FOLDER]
+//	cd lab && go run ./faults [-pairs 20] [-many 300] [-only REGEXP] [-programs FOLDER]
 //
-// It runs in the root of the module, on Linux, as root: each worker has a user ID of its own, because limits of
+// It runs on Linux, as root: each worker has a user ID of its own, because limits of
 // processes count those of a user. -programs has wpm and wpm-device of another commit.
 //
 // For each release and each limit, a coarse search finds where reports begin. Around it, -pairs pairs run at each step,

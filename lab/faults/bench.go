@@ -84,7 +84,7 @@ func newBench(dir, programs string) (*bench, error) {
 	ctx := context.Background()
 	if programs == "" {
 		programs = dir
-		if _, err := command(ctx, "go", "build", "-o", dir, "./cmd/wpm", "./cmd/wpm-device"); err != nil {
+		if _, err := command(ctx, "go", "build", "-o", dir, "github.com/wpm-go/wpm/cmd/wpm", "github.com/wpm-go/wpm/cmd/wpm-device"); err != nil {
 			return nil, err
 		}
 	}
