@@ -4,33 +4,14 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize/convex/lp"
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/knapsack"
 )
-
-// drawCost draws a small cost that leans to ties, duplicates, offsets and several scales.
-func drawCost(t *rapid.T, maxSize int) *cost.Dense {
-	k := rapid.IntRange(1, maxSize).Draw(t, "k")
-	kv := rapid.IntRange(1, maxSize).Draw(t, "kv")
-	scale := rapid.SampledFrom([]float64{1, 1e-9, 1e9}).Draw(t, "scale")
-	offset := rapid.SampledFrom([]float64{0, 0, 3, 1e6}).Draw(t, "offset")
-	entry := rapid.SampledFrom([]*rapid.Generator[float64]{
-		rapid.Map(rapid.IntRange(0, 3), func(n int) float64 { return float64(n) }),
-		rapid.Map(rapid.IntRange(0, 1<<20), func(n int) float64 { return float64(n) / (1 << 20) }),
-		rapid.Map(rapid.IntRange(-30, 3), func(n int) float64 { return math.Exp(float64(n)) }),
-	}).Draw(t, "entries")
-	c := &cost.Dense{K: k, Kv: kv}
-	for range k * kv {
-		c.Data = append(c.Data, (entry.Draw(t, "c")+offset)*scale)
-	}
-	return c
-}
 
 func drawShape(t *rapid.T, kv int) []float64 {
 	w := make([]float64, kv)
@@ -41,15 +22,13 @@ func drawShape(t *rapid.T, kv int) []float64 {
 	return w
 }
 
-var anyEps = []float64{0, 1e-16, 1e-9, 0.001, 0.5, 1, 2, 5, 12, 50, 300, 700}
-
 // TestShapeLaws: the evidence holds, no other scale is better, scaling the cost by a power of two scales
 // everything, and neither a permutation nor a common factor of the shape matters.
 func TestShapeLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawCost(t, 8)
+		c := given.Cost(t, 8)
 		shape := drawShape(t, c.Kv)
-		eps := rapid.SampledFrom(anyEps).Draw(t, "eps")
+		eps := rapid.SampledFrom(given.Levels()).Draw(t, "eps")
 		run := func(c *cost.Dense, shape []float64) basemeasure.Result {
 			r, err := basemeasure.Shape(background, c, shape, eps, basemeasure.Settings{})
 			if err != nil {
@@ -121,10 +100,10 @@ func upTo(n int) []int {
 // TestMonotone: less privacy, that is a larger eps, never costs more.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawCost(t, 8)
+		c := given.Cost(t, 8)
 		shape := drawShape(t, c.Kv)
 		last, lastLower := math.Inf(1), 0.0
-		for _, eps := range anyEps {
+		for _, eps := range given.Levels() {
 			r, err := basemeasure.Shape(background, c, shape, eps, basemeasure.Settings{})
 			if err != nil {
 				t.Fatal(err)
@@ -180,70 +159,17 @@ func TestWild(t *testing.T) {
 	t.Logf("up to %d evaluations", most)
 }
 
-// TestOptimum compares both bounds with the optimum over all base measures, from a general linear program:
-// minimise z over x >= 0, 1/E <= sum x <= 1, z >= C_il + sum_j x_j h(C_ij - C_il) for all i, l.
+// TestOptimum compares both bounds with the optimum over all base measures.
 func TestOptimum(t *testing.T) {
-	// Of the oracle, relative to the largest cost; the instances have integer costs up to 3.
-	const simplexTol = 1e-8
-	solved := 0
-	rapid.Check(t, func(t *rapid.T) {
-		k, kv := rapid.IntRange(1, 4).Draw(t, "k"), rapid.IntRange(1, 4).Draw(t, "kv")
-		c := &cost.Dense{K: k, Kv: kv}
-		for range k * kv {
-			c.Data = append(c.Data, float64(rapid.IntRange(0, 3).Draw(t, "c")))
-		}
-		eps := rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 4}).Draw(t, "eps")
-		best, ok := optimum(c, eps)
-		if !ok {
-			return
-		}
-		solved++
+	given.BaseOptimum(t, 4, func(t *rapid.T, c *cost.Dense, eps, best float64) {
 		r, err := basemeasure.Uniform(background, c, eps, basemeasure.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(r.Lower <= best+simplexTol && best <= r.Upper+simplexTol) {
+		if !(r.Lower <= best+given.SimplexTol && best <= r.Upper+given.SimplexTol) {
 			t.Fatalf("optimum %v outside [%v, %v]", best, r.Lower, r.Upper)
 		}
 	})
-	if solved < 20 {
-		t.Errorf("the simplex answered only %d times", solved)
-	}
-}
-
-// optimum is min f over all base measures, by gonum's simplex; ok is false if that gave up.
-func optimum(c *cost.Dense, eps float64) (f float64, ok bool) {
-	e := math.Exp(eps)
-	cuts := c.K * c.Kv
-	// Variables: x (kv), z >= 0 (costs are), a slack per cut, two slacks for the mass.
-	a := mat.NewDense(cuts+2, c.Kv+1+cuts+2, nil)
-	b, obj := make([]float64, cuts+2), make([]float64, c.Kv+1+cuts+2)
-	obj[c.Kv] = 1
-	for i := range c.K {
-		for l := range c.Kv {
-			at, eta := i*c.Kv+l, c.Data[i*c.Kv+l]
-			for j := range c.Kv {
-				h := c.Data[i*c.Kv+j] - eta
-				if h < 0 {
-					h *= e
-				}
-				a.Set(at, j, h)
-			}
-			a.Set(at, c.Kv, -1)
-			a.Set(at, c.Kv+1+at, 1)
-			b[at] = -eta
-		}
-	}
-	for j := range c.Kv {
-		a.Set(cuts, j, 1)
-		a.Set(cuts+1, j, 1)
-	}
-	a.Set(cuts, c.Kv+1+cuts, 1)
-	b[cuts] = 1
-	a.Set(cuts+1, c.Kv+1+cuts+1, -1)
-	b[cuts+1] = 1 / e
-	f, _, err := lp.Simplex(obj, a, b, 1e-10, nil)
-	return f, err == nil
 }
 
 // TestSubnormalAfterScaling has costs so far apart that the small ones become subnormal when the large ones

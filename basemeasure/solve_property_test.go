@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 )
 
 // lawTol is the relative error of a value known to within twice the gap asked for. The costs drawn can span sixteen
@@ -81,7 +82,7 @@ func notAbove(a, b, scale float64) bool { return a <= b+lawTol*b+lawFloor*scale 
 func TestSolveLaws(t *testing.T) {
 	levels := []float64{0, 0.01, 0.1, 0.5, 1, 2, 5, 12}
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawCost(t, 9)
+		c := given.Cost(t, 9)
 		s := drawObjective(t, c.K)
 		at := rapid.IntRange(0, len(levels)-1).Draw(t, "eps")
 		eps, top := levels[at], cost.Max(c)
@@ -145,7 +146,7 @@ func TestSolveLaws(t *testing.T) {
 // TestObjectiveLaws: each objective is best at its own game, and the mix lies between.
 func TestObjectiveLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawCost(t, 9)
+		c := given.Cost(t, 9)
 		eps, top := rapid.SampledFrom([]float64{0.1, 1, 4}).Draw(t, "eps"), cost.Max(c)
 		mix := rapid.SampledFrom([]float64{0.1, 0.5, 0.9}).Draw(t, "mix")
 		worst := solved(t, c, eps, basemeasure.Settings{})

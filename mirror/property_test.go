@@ -6,31 +6,16 @@ import (
 	"sort"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize/convex/lp"
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
 )
-
-// drawCost draws a small cost that leans to ties, duplicates, offsets and several scales.
-func drawCost(t *rapid.T, maxSize int) *cost.Dense {
-	k := rapid.IntRange(1, maxSize).Draw(t, "k")
-	kv := rapid.IntRange(1, maxSize).Draw(t, "kv")
-	scale := rapid.SampledFrom([]float64{1, 1e-9, 1e9, 0x1p1000, 0x1p-1000}).Draw(t, "scale")
-	offset := rapid.SampledFrom([]float64{0, 0, 3, 1e6}).Draw(t, "offset")
-	entry := rapid.SampledFrom([]*rapid.Generator[float64]{
-		rapid.Map(rapid.IntRange(0, 3), func(n int) float64 { return float64(n) }),
-		rapid.Map(rapid.IntRange(0, 1<<20), func(n int) float64 { return float64(n) / (1 << 20) }),
-		rapid.Map(rapid.IntRange(-30, 3), func(n int) float64 { return math.Exp(float64(n)) }),
-	}).Draw(t, "entries")
-	return matrix(k, kv, func(int, int) float64 { return (entry.Draw(t, "c") + offset) * scale })
-}
 
 func drawSettings(t *rapid.T) mirror.Settings {
 	return mirror.Settings{
@@ -41,14 +26,12 @@ func drawSettings(t *rapid.T) mirror.Settings {
 	}
 }
 
-var anyEps = []float64{0, 1e-16, 1e-9, 0.001, 0.5, 1, 2, 5, 12, 50, 300, 700}
-
 // TestLaws: the evidence holds whatever the settings (check), and scaling the costs by a power of two scales the
 // values by it and changes no measure, bit for bit.
 func TestLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := drawCost(t, 8)
-		eps := rapid.SampledFrom(anyEps).Draw(t, "eps")
+		c := given.Cost(t, 8, 0x1p1000, 0x1p-1000)
+		eps := rapid.SampledFrom(given.Levels()).Draw(t, "eps")
 		s := drawSettings(t)
 		kept := slices.Clone(c.Data)
 		r := descend(t, c, eps, s)
@@ -76,67 +59,17 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// TestMirrorOptimum compares every bound with the optimum, from a general linear program: minimise z over x >= 0,
-// 1/E <= sum x <= 1, z >= C_il + sum_j x_j h(C_ij - C_il) for all i, l.
+// TestMirrorOptimum compares every bound with the optimum over all base measures.
 func TestMirrorOptimum(t *testing.T) {
-	// Of the oracle, relative to the largest cost; the instances have integer costs up to 3.
-	const simplexTol = 1e-8
-	solved := 0
-	rapid.Check(t, func(t *rapid.T) {
-		k, kv := rapid.IntRange(1, 4).Draw(t, "k"), rapid.IntRange(1, 6).Draw(t, "kv")
-		c := matrix(k, kv, func(int, int) float64 { return float64(rapid.IntRange(0, 3).Draw(t, "c")) })
-		eps := rapid.SampledFrom([]float64{0.1, 0.5, 1, 2, 4}).Draw(t, "eps")
-		best, ok := solve(c, eps)
-		if !ok {
-			return
-		}
-		solved++
+	given.BaseOptimum(t, 6, func(t *rapid.T, c *cost.Dense, eps, best float64) {
 		r := descend(t, c, eps, drawSettings(t))
 		for _, h := range r.History {
-			if !(h.Lower <= best+simplexTol && best <= min(h.Average, h.Best)+simplexTol &&
-				h.Average-h.Bound <= best+simplexTol) {
+			if !(h.Lower <= best+given.SimplexTol && best <= min(h.Average, h.Best)+given.SimplexTol &&
+				h.Average-h.Bound <= best+given.SimplexTol) {
 				t.Fatalf("optimum %v against %+v", best, h)
 			}
 		}
 	})
-	if solved < 20 {
-		t.Errorf("the simplex answered only %d times", solved)
-	}
-}
-
-// solve returns the optimum by gonum's simplex; ok is false if that gave up.
-func solve(c *cost.Dense, eps float64) (f float64, ok bool) {
-	e := math.Exp(eps)
-	cuts := c.K * c.Kv
-	// Variables: x (kv), z >= 0 (costs are), a slack per cut, two slacks for the mass.
-	a := mat.NewDense(cuts+2, c.Kv+1+cuts+2, nil)
-	b, obj := make([]float64, cuts+2), make([]float64, c.Kv+1+cuts+2)
-	obj[c.Kv] = 1
-	for i := range c.K {
-		for l := range c.Kv {
-			at, eta := i*c.Kv+l, c.Data[i*c.Kv+l]
-			for j := range c.Kv {
-				h := c.Data[i*c.Kv+j] - eta
-				if h < 0 {
-					h *= e
-				}
-				a.Set(at, j, h)
-			}
-			a.Set(at, c.Kv, -1)
-			a.Set(at, c.Kv+1+at, 1)
-			b[at] = -eta
-		}
-	}
-	for j := range c.Kv {
-		a.Set(cuts, j, 1)
-		a.Set(cuts+1, j, 1)
-	}
-	a.Set(cuts, c.Kv+1+cuts, 1)
-	b[cuts] = 1
-	a.Set(cuts+1, c.Kv+1+cuts+1, -1)
-	b[cuts+1] = 1 / e
-	f, _, err := lp.Simplex(obj, a, b, 1e-10, nil)
-	return f, err == nil
 }
 
 // TestMirrorLiteral is the appendix word for word, in m, with a sort in every evaluation: the average after a few dozen
