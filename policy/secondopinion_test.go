@@ -394,7 +394,7 @@ func TestSecondOpinion(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.HasPrefix(data, []byte("{\n\"format\"")) {
-			continue // the golden draws
+			continue // the verdicts
 		}
 		good = append(good, string(data))
 	}
