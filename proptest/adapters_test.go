@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"slices"
 
@@ -21,7 +22,6 @@ import (
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
 	estimators "github.com/wpm-go/wpm/proptest/estimate"
-	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/proptest/privacy"
 	"github.com/wpm-go/wpm/proptest/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -351,15 +351,6 @@ func (f sparse) Project(p proptest.Problem) (projection.Projection, error) {
 	return projected(in, r, err)
 }
 
-func transport(c [][]float64, a, b []float64) (float64, error) {
-	d, err := cost.FromRows(c)
-	if err != nil {
-		return 0, err
-	}
-	r, err := mincostflow.Transport(context.Background(), d, a, b)
-	return r.Objective, err
-}
-
 // mechanism is *wpm.Mechanism in projection mode.
 type mechanism struct{ *wpm.Mechanism }
 
@@ -406,10 +397,6 @@ func newChannel(c [][]float64, eps *big.Rat, m []float64, bits int) (privacy.Cha
 	return ch, nil
 }
 
-func expBounds(eps float64) (lower, upper *big.Rat) {
-	return exact.ExpBounds(new(big.Rat).SetFloat64(eps), 120)
-}
-
 func rowsOf(m cost.Matrix) [][]float64 {
 	k, _ := m.Dims()
 	c := make([][]float64, k)
@@ -421,18 +408,6 @@ func rowsOf(m cost.Matrix) [][]float64 {
 
 func problemOf(m cost.Matrix, mu, lo, hi []float64) proptest.Problem {
 	return proptest.Problem{C: rowsOf(m), Mu: mu, Lo: lo, Hi: hi}
-}
-
-func normalised(q []float64) []float64 {
-	s := 0.0
-	for _, v := range q {
-		s += v
-	}
-	p := make([]float64, len(q))
-	for j := range q {
-		p[j] = q[j] / s
-	}
-	return p
 }
 
 // counted is the problem of an estimator.
@@ -501,4 +476,21 @@ func oracleOf(newOracle func(k int, eps float64) (baseline.Oracle, error)) priva
 			return theta, o.Estimate(theta, counts, reports)
 		}, nil
 	}
+}
+
+func logs(x []float64) []float64 {
+	y := make([]float64, len(x))
+	for j := range x {
+		y[j] = math.Log(x[j])
+	}
+	return y
+}
+
+func transport(c [][]float64, a, b []float64) (float64, error) {
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return 0, err
+	}
+	r, err := mincostflow.Transport(context.Background(), d, a, b)
+	return r.Objective, err
 }

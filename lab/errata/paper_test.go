@@ -1,7 +1,8 @@
-package proptest_test
+package errata
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"testing"
@@ -12,12 +13,14 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mirror"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
-// The evidence behind docs/errata.md that needs no package of its own: the paper's formulas, transcribed
+// The evidence behind docs/errata.md that needs no study: the paper's formulas, transcribed
 // literally and in as few lines as possible, on the instance where they go wrong.
 
 // clip is the projection of Lemma kl-projection, q_j = min(max(e^theta s_j, lo_j), hi_j) with theta by bisection,
@@ -392,7 +395,7 @@ func TestErrataFloatsAreNotPrivate(t *testing.T) {
 		m := r.Float64()
 		lo, hi := math.Exp(-eps/2)*m, math.Exp(eps/2)*m
 		if upper[eps] == nil {
-			_, upper[eps] = expBounds(eps)
+			_, upper[eps] = exact.ExpBounds(new(big.Rat).SetFloat64(eps), 120)
 		}
 		limit := new(big.Rat).Mul(upper[eps], new(big.Rat).SetFloat64(lo))
 		if new(big.Rat).SetFloat64(hi).Cmp(limit) > 0 {
@@ -467,7 +470,8 @@ func TestErrataRegUnit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, err := flow{}.Project(problemOf(grid, mu, lo, hi))
+		best, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: grid, Source: mu, Lo: lo, Hi: hi},
+			mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -547,17 +551,19 @@ func TestErrataFirstIterates(t *testing.T) {
 		return math.Sqrt(w)
 	}
 	iterate := func(reg float64, n int) float64 {
-		r, err := sink{Method: sinkhorn.Paper, MaxIterations: n}.Project(problemOf(ring, mu, box.Lo, box.Hi), reg)
+		q, err := entropic(sinkhorn.Problem{Cost: ring, Source: mu, Lo: box.Lo, Hi: box.Hi, Reg: reg},
+			sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: n})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return distance(r.Q)
+		return distance(q)
 	}
 	kpm, _, err := baseline.KPM(mu, eps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := flow{}.Project(problemOf(ring, mu, box.Lo, box.Hi))
+	exact, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: ring, Source: mu, Lo: box.Lo, Hi: box.Hi},
+		mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -588,11 +594,11 @@ func TestErrataManyProjections(t *testing.T) {
 		}
 	}
 	for _, reg := range []float64{1, 0.1, 0.01} {
-		r, err := sink{}.Project(p, reg)
+		q, err := entropic(sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}, sinkhorn.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		numtest.Near(t, "q_1 of the entropic projection", r.Q[1], r.Q[2],
+		numtest.Near(t, "q_1 of the entropic projection", q[1], q[2],
 			numtest.Tol{Abs: 1e-11, Why: "equal by symmetry, up to the residual"})
 	}
 }
@@ -623,4 +629,52 @@ func TestErrataMirrorSteps(t *testing.T) {
 	if !(r.FAverage > 5*best) {
 		t.Errorf("after 2000 steps f(average) = %v, f* = %v: want it worse than fivefold", r.FAverage, best)
 	}
+}
+
+func normalised(q []float64) []float64 {
+	s := 0.0
+	for _, v := range q {
+		s += v
+	}
+	p := make([]float64, len(q))
+	for j := range q {
+		p[j] = q[j] / s
+	}
+	return p
+}
+
+func rowsOf(m cost.Matrix) [][]float64 {
+	k, _ := m.Dims()
+	c := make([][]float64, k)
+	for i := range c {
+		c[i] = append([]float64(nil), m.Row(i, nil)...)
+	}
+	return c
+}
+
+func transport(c [][]float64, a, b []float64) (float64, error) {
+	d, err := cost.FromRows(c)
+	if err != nil {
+		return 0, err
+	}
+	r, err := mincostflow.Transport(context.Background(), d, a, b)
+	return r.Objective, err
+}
+
+func mirrorDescend(d *cost.Dense, eps float64, s mirror.Settings) (mirror.Result, error) {
+	table, err := knapsack.New(d)
+	if err != nil {
+		return mirror.Result{}, err
+	}
+	return mirror.Descend(context.Background(), table, eps, s)
+}
+
+// entropic is the projection after at most so many iterations, if the settings say how many. Its bounds hold either way.
+func entropic(p sinkhorn.Problem, s sinkhorn.Settings) ([]float64, error) {
+	r, err := sinkhorn.Project(context.Background(), p, s)
+	if err != nil && !(s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged)) {
+		return nil, err
+	}
+	_, _, err = sinkhorn.Verify(p, r)
+	return r.Q, err
 }
