@@ -10,9 +10,8 @@ import (
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 )
-
-func rat(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
 // expRat returns rationals below and above e^x, 0 <= x, within 2^-200 of it: a plain Taylor series.
 func expRat(x *big.Rat) (down, up *big.Rat) {
@@ -31,13 +30,13 @@ func expRat(x *big.Rat) (down, up *big.Rat) {
 
 // slowVerify is Verify written down without thought for speed, as a second opinion.
 func slowVerify(c *cost.Dense, eps float64, r basemeasure.Result) (upper, lower *big.Rat) {
-	half := new(big.Rat).Quo(rat(eps), big.NewRat(2, 1))
+	half := new(big.Rat).Quo(num.Rat(eps), big.NewRat(2, 1))
 	down, up := expRat(half)
 	one := big.NewRat(1, 1)
 
 	total := new(big.Rat)
 	for _, m := range r.M {
-		total.Add(total, rat(m))
+		total.Add(total, num.Rat(m))
 	}
 	low, high := new(big.Rat).Quo(total, down), new(big.Rat).Mul(total, down)
 	point := low.Cmp(one) >= 0 || high.Cmp(one) <= 0
@@ -47,7 +46,7 @@ func slowVerify(c *cost.Dense, eps float64, r basemeasure.Result) (upper, lower 
 		phi := new(big.Rat)
 		if point {
 			for j, m := range r.M {
-				phi.Add(phi, new(big.Rat).Mul(rat(row[j]), new(big.Rat).Quo(rat(m), total)))
+				phi.Add(phi, new(big.Rat).Mul(num.Rat(row[j]), new(big.Rat).Quo(num.Rat(m), total)))
 			}
 		} else {
 			order := make([]int, c.Kv)
@@ -57,13 +56,13 @@ func slowVerify(c *cost.Dense, eps float64, r basemeasure.Result) (upper, lower 
 			sort.SliceStable(order, func(a, b int) bool { return row[order[a]] < row[order[b]] })
 			rest := new(big.Rat).Sub(one, low)
 			for _, j := range order {
-				lo, hi := new(big.Rat).Quo(rat(r.M[j]), down), new(big.Rat).Mul(rat(r.M[j]), down)
+				lo, hi := new(big.Rat).Quo(num.Rat(r.M[j]), down), new(big.Rat).Mul(num.Rat(r.M[j]), down)
 				give := hi.Sub(hi, lo)
 				if give.Cmp(rest) > 0 {
 					give.Set(rest)
 				}
 				rest.Sub(rest, give)
-				phi.Add(phi, lo.Add(lo, give).Mul(lo, rat(row[j])))
+				phi.Add(phi, lo.Add(lo, give).Mul(lo, num.Rat(row[j])))
 			}
 		}
 		if phi.Cmp(upper) > 0 {
@@ -74,18 +73,18 @@ func slowVerify(c *cost.Dense, eps float64, r basemeasure.Result) (upper, lower 
 	e := new(big.Rat).Mul(up, up)
 	weight, mean := new(big.Rat), new(big.Rat)
 	for i, w := range r.Weights {
-		weight.Add(weight, rat(w))
-		mean.Add(mean, new(big.Rat).Mul(rat(w), rat(r.Thresholds[i])))
+		weight.Add(weight, num.Rat(w))
+		mean.Add(mean, new(big.Rat).Mul(num.Rat(w), num.Rat(r.Thresholds[i])))
 	}
 	var least *big.Rat
 	for j := range c.Kv {
 		b := new(big.Rat)
 		for i, w := range r.Weights {
-			d := new(big.Rat).Sub(rat(c.Row(i, nil)[j]), rat(r.Thresholds[i]))
+			d := new(big.Rat).Sub(num.Rat(c.Row(i, nil)[j]), num.Rat(r.Thresholds[i]))
 			if d.Sign() < 0 {
 				d.Mul(d, e)
 			}
-			b.Add(b, d.Mul(d, rat(w)))
+			b.Add(b, d.Mul(d, num.Rat(w)))
 		}
 		if b.Sign() > 0 {
 			b.Quo(b, e)

@@ -449,7 +449,7 @@ func lowest(t *testing.T, b []byte) []byte {
 	for _, name := range []string{"lower", "upper"} {
 		start := bytes.Index(b, []byte(`,"`+name+`":"`)) + len(`,"`+name+`":"`)
 		end := start + bytes.IndexByte(b[start:], '"')
-		r := rat(t, string(b[start:end]))
+		r := numtest.ParseRat(t, string(b[start:end]))
 		b = slices.Concat(b[:start], []byte(r.String()), b[end:])
 	}
 	return b

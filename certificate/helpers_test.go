@@ -129,15 +129,6 @@ func replace(t testing.TB, b []byte, old, new string) []byte {
 	return bytes.Replace(b, []byte(old), []byte(new), 1)
 }
 
-func rat(t testing.TB, s string) *big.Rat {
-	t.Helper()
-	r, ok := new(big.Rat).SetString(s)
-	if !ok {
-		t.Fatalf("%q is not a rational", s)
-	}
-	return r
-}
-
 // encloses reports whether float x is in the bounds, give or take the error of a solver that is exact.
 func encloses(b certificate.Bounds, x, scale float64) bool {
 	const solverTol = 1e-12 // mincostflow and basemeasure promise 1e-14 and better, relative to the largest cost
