@@ -61,7 +61,7 @@ func design(t testing.TB, p Problem) *Design {
 	return d
 }
 
-// TestPrivate: in every component each row sums to 2^B, and in every column the largest weight is at most e^eps times
+// TestPrivate: in every component each row sums to its weight, and in every column the largest weight is at most e^eps times
 // the smallest, read from the rows themselves.
 func TestPrivate(t *testing.T) {
 	c, _ := line(t, 40)
@@ -102,8 +102,8 @@ func private(t *testing.T, m *Mixture) {
 				}
 				hi[y] = max(hi[y], v)
 			}
-			if all != total {
-				t.Fatalf("eps %v, component %d, row %d sums to %d of %d", m.Epsilon, n, i, all, total)
+			if all != c.Weight {
+				t.Fatalf("eps %v, component %d, row %d sums to %d of %d", m.Epsilon, n, i, all, c.Weight)
 			}
 		}
 		for y := range row {

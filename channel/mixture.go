@@ -10,11 +10,11 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Mixture is a public list of components. A device draws one by its weight, and releases from its row there. It is
-// immutable.
+// Mixture is a public list of components. A release is an output of one of them: of which, has the same odds for every
+// device. It is immutable.
 type Mixture struct {
 	Epsilon    ldp.Epsilon
-	Bits       int // weights of components sum to 2^Bits, and so do those of a row of a component
+	Bits       int // all weights are in units of 2^-Bits
 	Inputs     int
 	Components []Component
 
@@ -23,17 +23,17 @@ type Mixture struct {
 
 // Component is a code or a disc.
 type Component struct {
-	// Weight is the odds of the component, of 2^Bits: above 0.
+	// Weight is the odds of the component, above 0: what the outputs of a row have. Those of a mixture sum to 2^Bits.
 	Weight uint64
-	// Low is the weight, of 2^Bits, of an output that is not favoured.
+	// Low is the weight of an output that is not favoured.
 	Low uint64
 	// Colors is the number of outputs of a code; 0 says that the component is a disc, whose outputs are the inputs.
 	Colors int
-	// Color is, for a code, the colour of each input: 0 to Colors - 1. A release has the colour of its input with the
-	// weight 2^Bits - (Colors - 1) Low, which is at most e^eps Low.
+	// Color is, for a code, the colour of each input: 0 to Colors - 1. The output of the own colour has the weight
+	// Weight - (Colors - 1) Low, which is at most e^eps Low.
 	Color []int32
 	// High is, for a disc, the weight of a favoured output, at most e^eps Low. Outputs are favoured from the nearest to the
-	// input on, ties by index, until the sum is 2^Bits; the last one has what is left.
+	// input on, ties by index, until the sum is Weight; the last one has what is left.
 	High uint64
 }
 
@@ -45,6 +45,14 @@ func (c Component) Outputs(k int) int {
 	return k
 }
 
+// high is the weight of a favoured output. It wraps for a code with too large a Low, which fits finds.
+func (c Component) high() uint64 {
+	if c.Colors > 0 {
+		return c.Weight - uint64(c.Colors-1)*c.Low
+	}
+	return c.High
+}
+
 // Outputs is the number of outputs of all components, in their order.
 func (m *Mixture) Outputs() int {
 	n := 0
@@ -54,69 +62,67 @@ func (m *Mixture) Outputs() int {
 	return n
 }
 
-// Verify checks that every component is eps-private, as integers, by package ldp: the rows of a component are points of
-// a box with hi <= e^eps lo. Errors: ErrShape for lists that do not fit, and those of ldp.
+// Verify checks that every component is eps-private, as integers, by package ldp: the rows are points of a box with
+// hi <= e^eps lo. Errors: ErrShape for lists that do not fit, and those of ldp.
 func (m *Mixture) Verify() error {
 	if m.Bits < 1 || m.Bits > 62 || len(m.Components) == 0 || m.Inputs < 1 {
 		return fmt.Errorf("%w: %d bits, %d inputs, %d components", ErrShape, m.Bits, m.Inputs, len(m.Components))
 	}
-	total := uint64(1) << m.Bits
-	left := total
+	left := uint64(1) << m.Bits
+	var lo, hi []uint64
 	for n, c := range m.Components {
 		if c.Weight == 0 || c.Weight > left {
 			return fmt.Errorf("%w: the weight %d of component %d", ErrShape, c.Weight, n)
 		}
 		left -= c.Weight
-		if _, err := c.box(m.Epsilon, m.Bits, m.Inputs); err != nil {
+		if err := c.fits(m.Inputs); err != nil {
 			return fmt.Errorf("component %d: %w", n, err)
 		}
-		if c.Colors == 0 {
-			continue
-		}
-		if len(c.Color) != m.Inputs {
-			return fmt.Errorf("%w: component %d has %d colours for %d inputs", ErrShape, n, len(c.Color), m.Inputs)
-		}
-		for i, g := range c.Color {
-			if g < 0 || int(g) >= c.Colors {
-				return fmt.Errorf("%w: component %d, input %d: colour %d of %d", ErrShape, n, i, g, c.Colors)
-			}
-		}
+		lo = append(lo, slices.Repeat([]uint64{c.Low}, c.Outputs(m.Inputs))...)
+		hi = append(hi, slices.Repeat([]uint64{c.high()}, c.Outputs(m.Inputs))...)
 	}
 	if left > 0 {
 		return fmt.Errorf("%w: weights sum to %d less than 2^%d", ErrShape, left, m.Bits)
 	}
+	_, err := ldp.NewPolytopeFromBounds(m.Epsilon, lo, hi, m.Bits)
+	return err
+}
+
+// fits checks that rows of k inputs can have the weight of the component, between Low and high, and the colours.
+func (c Component) fits(k int) error {
+	n := uint64(c.Outputs(k))
+	if c.Low > c.Weight/n {
+		return fmt.Errorf("%w: %d outputs of at least %d for the weight %d", ErrShape, n, c.Low, c.Weight)
+	}
+	if c.Colors == 0 {
+		if c.High < c.Low || c.High <= (c.Weight-1)/n {
+			return fmt.Errorf("%w: %d outputs of at most %d for the weight %d", ErrShape, n, c.High, c.Weight)
+		}
+		return nil
+	}
+	if len(c.Color) != k {
+		return fmt.Errorf("%w: %d colours for %d inputs", ErrShape, len(c.Color), k)
+	}
+	for i, g := range c.Color {
+		if g < 0 || int(g) >= c.Colors {
+			return fmt.Errorf("%w: input %d has the colour %d of %d", ErrShape, i, g, c.Colors)
+		}
+	}
 	return nil
 }
 
-// box is what the rows of a component lie in.
-func (c Component) box(eps ldp.Epsilon, bits, k int) (*ldp.Polytope, error) {
-	total, n := uint64(1)<<bits, c.Outputs(k)
-	high := c.High
-	if c.Colors > 0 {
-		if c.Low == 0 && n > 1 || n > 1 && c.Low > total/uint64(n) {
-			return nil, fmt.Errorf("%w: %d colours of weight %d", ErrShape, n, c.Low)
-		}
-		high = total - uint64(n-1)*c.Low
-		if n == 1 {
-			return ldp.NewPolytopeFromBounds(eps, []uint64{total}, []uint64{total}, bits)
-		}
-	}
-	return ldp.NewPolytopeFromBounds(eps, slices.Repeat([]uint64{c.Low}, n), slices.Repeat([]uint64{high}, n), bits)
-}
-
-// Row writes the weights of input i of component n into dst, of length Outputs of it: they sum to 2^Bits. It panics for
-// an i or n out of range.
+// Row writes the weights of input i of component n into dst, of length Outputs of it: they sum to its Weight. It panics
+// for an i or n out of range.
 func (m *Mixture) Row(n, i int, dst []uint64) {
 	c := m.Components[n]
-	total := uint64(1) << m.Bits
 	for y := range dst {
 		dst[y] = c.Low
 	}
 	if c.Colors > 0 {
-		dst[c.Color[i]] = total - uint64(c.Colors-1)*c.Low
+		dst[c.Color[i]] = c.high()
 		return
 	}
-	left := total - uint64(len(dst))*c.Low
+	left := c.Weight - uint64(len(dst))*c.Low
 	for _, j := range nearest(m.near.row(i, make([]float64, m.Inputs))) {
 		if left == 0 {
 			break
@@ -125,6 +131,15 @@ func (m *Mixture) Row(n, i int, dst []uint64) {
 		dst[j] += more
 		left -= more
 	}
+}
+
+// Full is how many outputs a row of a disc raises to High: all before the last one that it raises.
+func (c Component) Full(k int) int {
+	left := c.Weight - uint64(k)*c.Low
+	if left == 0 {
+		return 0
+	}
+	return int((left - 1) / (c.High - c.Low))
 }
 
 // Channel returns the rows of all components, side by side, for the estimators.
@@ -137,7 +152,7 @@ func (m *Mixture) Channel() (*estimate.Channel, error) {
 			row := buf[at:][:c.Outputs(m.Inputs)]
 			m.Row(n, i, row)
 			for y, v := range row {
-				dst[at+y] = math.Ldexp(float64(c.Weight), -m.Bits) * math.Ldexp(float64(v), -m.Bits)
+				dst[at+y] = math.Ldexp(float64(v), -m.Bits)
 			}
 			at += len(row)
 		}
@@ -165,39 +180,34 @@ func nearest(row []float64) []int32 {
 // expBits is the precision of the bound on e^eps by which integers are found. That they hold is decided by ldp.
 const expBits = 128
 
-// lows returns the least integer weight that keeps total / (rest + e^eps first) or more for each of the others: with
-// it, first favoured outputs need no more than e^eps times it.
-func lows(eps ldp.Epsilon, bits int, first, rest int64) uint64 {
+// lows returns the least integer weight of an output with which total can be had where first outputs have up to e^eps
+// times as much and rest do not.
+func lows(eps ldp.Epsilon, total uint64, first, rest int64) uint64 {
 	lower, _ := eps.ExpBounds(expBits)
 	d := new(big.Rat).Mul(lower, new(big.Rat).SetInt64(first))
 	d.Add(d, new(big.Rat).SetInt64(rest))
-	n := new(big.Int).Lsh(d.Denom(), uint(bits))
+	n := new(big.Int).Mul(d.Denom(), new(big.Int).SetUint64(total))
 	n.Add(n, d.Num()).Sub(n, big.NewInt(1))
 	return n.Quo(n, d.Num()).Uint64()
 }
 
 // integer sets the low weight of a code, or the low and the high one of a disc of size places.
-func (c *Component) integer(eps ldp.Epsilon, bits, k, size int) error {
-	total, n := uint64(1)<<bits, int64(c.Outputs(k))
+func (c *Component) integer(eps ldp.Epsilon, k, size int) error {
+	n := int64(c.Outputs(k))
 	if c.Colors > 0 {
-		c.Low = lows(eps, bits, 1, n-1)
+		c.Low = lows(eps, c.Weight, 1, n-1)
 	} else {
-		c.Low = lows(eps, bits, int64(size), n-int64(size))
-	}
-	if c.Low > total/uint64(n) {
-		return fmt.Errorf("%w: %d of them for %d outputs at eps %v", ErrBits, bits, n, eps)
-	}
-	if c.Colors == 0 {
+		c.Low = lows(eps, c.Weight, int64(size), n-int64(size))
 		lower, _ := eps.ExpBounds(expBits)
 		v := new(big.Int).Mul(new(big.Int).SetUint64(c.Low), lower.Num())
 		v.Quo(v, lower.Denom())
-		c.High = total
+		c.High = c.Weight
 		if v.IsUint64() {
-			c.High = min(total, v.Uint64())
+			c.High = min(c.Weight, v.Uint64())
 		}
 	}
-	if _, err := c.box(eps, bits, k); err != nil {
-		return fmt.Errorf("%w: %d of them for %d outputs at eps %v: %w", ErrBits, bits, n, eps, err)
+	if err := c.fits(k); err != nil {
+		return fmt.Errorf("%w: a weight of %d for %d outputs at eps %v", ErrBits, c.Weight, n, eps)
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ type Problem struct {
 	Bits int
 	// Seed starts the generator of the codes; 0 is 1.
 	Seed uint64
+	// CodesAlone leaves discs out of lists: for a policy that cannot rank the places. Lists for more than 2,000 places have
+	// none, because a disc has as many outputs as there are places.
+	CodesAlone bool
 }
 
 // metric is the distances between inputs: row returns a slice that must not be changed, and may use buf.
