@@ -195,6 +195,34 @@ func (d *draft) rows(value []byte) error {
 	return nil
 }
 
+// codes reads a component on each line.
+func (d *draft) codes([]byte) error {
+	for line := range bytes.SplitSeq(bytes.TrimSuffix(d.rest, []byte("\n]")), []byte("\n")) {
+		var c struct {
+			Weight, Low, High units
+			Colors            int32
+			Color             []byte
+			Thresholds        []int32
+		}
+		err := json.Unmarshal(bytes.TrimSuffix(line, []byte(",")), &c)
+		if err != nil || c.Weight == 0 { // short lines would take much memory
+			return placed{"codes", 1 + len(d.Codes), fmt.Errorf("%w: component %d: %.40q is no component with a weight", ErrShape,
+				len(d.Codes), line)}
+		}
+		d.Codes = append(d.Codes, Code{uint64(c.Weight), uint64(c.Low), int(c.Colors), c.Color, uint64(c.High), c.Thresholds})
+	}
+	return nil
+}
+
+// units is a weight, a string of digits.
+type units uint64
+
+func (u *units) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	*u = units(n)
+	return err
+}
+
 // integers returns the numbers of a list, 0 for what is none: the comparison in Decode finds it.
 func integers(text []byte) []int32 {
 	text = bytes.Trim(text, "[]")
@@ -252,7 +280,7 @@ type statedProvenance struct {
 
 // finish turns texts into values and the bounds into a box, which ldp verifies.
 func (d *draft) finish() error {
-	if lo, hi, kv := len(d.lo), len(d.hi), int(d.outputs); lo != kv || hi != kv {
+	if lo, hi, kv := len(d.lo), len(d.hi), int(d.outputs); d.Codes == nil && (lo != kv || hi != kv) {
 		return place("outputs", fmt.Errorf("%w: %d lower and %d upper bounds for %d outputs", ErrShape, lo, hi, kv))
 	}
 	if d.inputs == 0 { // New would fill in a default
@@ -262,13 +290,8 @@ func (d *draft) finish() error {
 	if err != nil {
 		return place("epsilon", fmt.Errorf("policy: epsilon: %w", err))
 	}
-	d.Polytope, err = ldp.NewPolytopeFromBounds(eps, d.lo, d.hi, int(d.bits))
-	if err != nil {
-		member := "lo"
-		if errors.Is(err, ldp.ErrBits) {
-			member = "bits"
-		}
-		return place(member, fmt.Errorf("policy: box: %w", err))
+	if d.Polytope, err = d.box(eps); err != nil {
+		return err
 	}
 	if g := d.Geometry; g != nil {
 		g.InputPoints, g.OutputPoints = d.in, d.out
@@ -276,6 +299,26 @@ func (d *draft) finish() error {
 	d.WorkLimit, d.Inputs = time.Duration(d.workLimit)*time.Millisecond, int(d.inputs)
 	d.Provenance, err = d.provenance.read()
 	return place("provenance", err)
+}
+
+// box returns the box of the bounds, or that of the codes.
+func (d *draft) box(eps ldp.Epsilon) (box *ldp.Polytope, err error) {
+	if d.Codes != nil {
+		box, err = CodesBox(eps, int(d.bits), int(d.inputs), d.Codes)
+		if err == nil && box.Len() != int(d.outputs) {
+			return nil, place("outputs", fmt.Errorf("%w: the components have %d outputs, not %d", ErrShape, box.Len(), d.outputs))
+		}
+		return box, place("codes", err)
+	}
+	box, err = ldp.NewPolytopeFromBounds(eps, d.lo, d.hi, int(d.bits))
+	if err == nil {
+		return box, nil
+	}
+	member := "lo"
+	if errors.Is(err, ldp.ErrBits) {
+		member = "bits"
+	}
+	return nil, place(member, fmt.Errorf("policy: box: %w", err))
 }
 
 func (s statedProvenance) read() (Provenance, error) {

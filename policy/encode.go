@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,6 +108,23 @@ func appendRow(b []byte, r Row) []byte {
 		return append(appendUnits(append(b, ','), r.extra[i].add), ']')
 	})
 	return append(b, '}')
+}
+
+// appendCodes writes a line for each component.
+func appendCodes(b []byte, codes []Code) []byte {
+	b = appendList(b, len(codes), func(b []byte, n int) []byte {
+		c := codes[n]
+		b = appendUnits(append(b, "\n{\"weight\":"...), c.Weight)
+		b = appendUnits(append(b, `,"low":`...), c.Low)
+		if c.Colors == 0 {
+			b = appendUnits(append(b, `,"high":`...), c.High)
+			return append(appendInts(append(b, `,"thresholds":`...), c.Thresholds), '}')
+		}
+		b = appendInt(append(b, `,"colors":`...), c.Colors)
+		b = base64.StdEncoding.AppendEncode(append(b, `,"color":"`...), c.Packed)
+		return append(b, `"}`...)
+	})
+	return append(b[:len(b)-1], "\n]"...)
 }
 
 // appendRows writes a line for each row.

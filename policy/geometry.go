@@ -195,16 +195,21 @@ func (c *content) raise(row []uint64, x []int32, key uint64, t int) (sum, over, 
 	lo, width := c.columns()
 	var carry uint64
 	for j, k := range row {
-		_, less := bits.Sub64(k, key, 0)
-		_, differ := bits.Sub64(0, k^key, 0)
-		_, first := bits.Sub64(uint64(j), uint64(t), 0)
-		before := less | (1-differ)&first
-		row[j] = lo[j] + width[j]&-before
+		first := before(k, j, key, t)
+		row[j] = lo[j] + width[j]&-first
 		sum, carry = bits.Add64(sum, row[j], 0)
 		over += carry
-		some |= before
+		some |= first
 	}
 	return sum, over, some
+}
+
+// before returns 1 if an output of a key comes before another in the order, else 0.
+func before(key uint64, j int, otherKey uint64, other int) uint64 {
+	_, less := bits.Sub64(key, otherKey, 0)
+	_, differ := bits.Sub64(0, key^otherKey, 0)
+	_, first := bits.Sub64(uint64(j), uint64(other), 0)
+	return less | (1-differ)&first
 }
 
 // scan returns vector number i of a list, by reading all of them.
@@ -275,6 +280,10 @@ func (c *content) checkGeometry() (err error) {
 		return fmt.Errorf("%w: rows beside a geometry, which gives them", ErrShape)
 	}
 	c.Geometry = c.Geometry.clone()
+	if c.Codes != nil { // whose discs have the inputs for outputs
+		c.places, err = c.Geometry.places(c.Inputs, c.Inputs)
+		return err
+	}
 	if c.places, err = c.Geometry.places(c.Inputs, c.Polytope.Len()); err != nil {
 		return err
 	}
@@ -292,7 +301,8 @@ func (c *content) checkGeometry() (err error) {
 }
 
 // VerifyRows checks that the thresholds of the inputs from (included) to (excluded) of a policy with a geometry are
-// those of the greedy fill. Right thresholds make the rows useful; the rows are private whatever the thresholds are.
+// those of the greedy fill, and with codes the thresholds of all discs. Right thresholds make the rows useful; the rows
+// are private whatever the thresholds are.
 // The error is about the first input with a wrong threshold. To use several cores, call it for a part on each, and take
 // the error of the lowest part. It takes O((to - from) kv axes). A policy without a geometry has nothing to check.
 //
@@ -305,6 +315,8 @@ func VerifyRows(ctx context.Context, p Policy, from, to int) error {
 		return ErrPolicy
 	case from < 0 || to > c.Inputs || from > to:
 		return fmt.Errorf("%w: inputs %d to %d of %d", ErrShape, from, to, c.Inputs)
+	case c.Codes != nil:
+		return c.verifyDiscs(ctx, from, to)
 	case c.Geometry == nil:
 		return nil
 	}

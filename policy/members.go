@@ -31,7 +31,7 @@ func formats() []string { return []string{"wpm-policy-1", "wpm-policy-2", "wpm-p
 // version returns the version of the file: the first one that can state the content.
 func (c *content) version() int {
 	switch {
-	case c.Schedule != Schedule{}:
+	case c.coded(), c.Schedule != Schedule{}:
 		return 3
 	case c.Geometry != nil:
 		return 2
@@ -40,7 +40,7 @@ func (c *content) version() int {
 }
 
 // members lists the members in the order of the file. Version 1 states rows, version 2 a geometry with thresholds, and
-// version 3 a schedule and either of these.
+// version 3 a schedule and either of these, or codes, which give the bounds and the fallback, too.
 func members() []member {
 	return []member{
 		{"format", every, 0, nil,
@@ -88,18 +88,18 @@ func members() []member {
 		{"input_aliases", every, every, func(c *content) bool { return len(c.InputAliases) > 0 },
 			func(b []byte, c *content) []byte { return appendAliases(b, c.InputAliases) },
 			func(d *draft, v []byte) error { return parseAliases(v, &d.InputAliases) }},
-		{"lo", every, 0, nil,
+		{"lo", every, v3, (*content).bounded,
 			func(b []byte, c *content) []byte { return c.appendBounds(b, c.Polytope.Lo) },
 			func(d *draft, v []byte) error { return d.bounds(v, &d.lo) }},
-		{"hi", every, 0, nil,
+		{"hi", every, v3, (*content).bounded,
 			func(b []byte, c *content) []byte { return c.appendBounds(b, c.Polytope.Hi) },
 			func(d *draft, v []byte) error { return d.bounds(v, &d.hi) }},
-		{"fallback", every, 0, nil,
+		{"fallback", every, v3, (*content).bounded,
 			func(b []byte, c *content) []byte { return appendRow(b, c.Fallback) },
 			func(d *draft, v []byte) error { d.Fallback = readRow(v); return nil }},
 
 		// What follows are the rows. Version 3 has them in just one of these forms.
-		{"rows", v1 | v3, v3, func(c *content) bool { return !c.ranked() },
+		{"rows", v1 | v3, v3, func(c *content) bool { return !c.ranked() && !c.coded() },
 			func(b []byte, c *content) []byte { return appendRows(b, c.Rows) },
 			func(d *draft, v []byte) error { return d.rows(v) }},
 
@@ -112,17 +112,23 @@ func members() []member {
 		{"output_points", v2 | v3, v3, (*content).ranked,
 			func(b []byte, c *content) []byte { return appendInts(b, c.Geometry.OutputPoints) },
 			func(d *draft, v []byte) error { return parseInts(v, &d.out) }},
-		{"thresholds", v2 | v3, v3, (*content).ranked,
+		{"thresholds", v2 | v3, v3, func(c *content) bool { return c.ranked() && !c.coded() },
 			func(b []byte, c *content) []byte { return appendInts(b, c.Thresholds) },
 			func(d *draft, v []byte) error { return parseInts(v, &d.Thresholds) }},
+		{"codes", v3, v3, (*content).coded,
+			func(b []byte, c *content) []byte { return appendCodes(b, c.Codes) },
+			func(d *draft, v []byte) error { return d.codes(v) }},
 	}
 }
 
 // lastOfAll is the last member that every file has. The end of the text is looked at behind it.
-const lastOfAll = "fallback"
+const lastOfAll = "output_labels"
 
-// ranked reports whether the rows follow from a geometry and thresholds.
-func (c *content) ranked() bool { return c.Geometry != nil }
+// ranked reports whether there is a geometry, coded whether there are codes, and bounded whether the file states bounds
+// and a fallback.
+func (c *content) ranked() bool  { return c.Geometry != nil }
+func (c *content) coded() bool   { return c.Codes != nil }
+func (c *content) bounded() bool { return c.Codes == nil }
 
 // encode writes the members, one a line. Everything must have been validated.
 func (c *content) encode() []byte {

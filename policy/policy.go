@@ -102,8 +102,12 @@ type Config struct {
 	// Thresholds are, for each input, the output at which its row ends: the first one in the order at which sum lo, plus
 	// the widths hi - lo of all outputs up to and including it, reaches 2^B. They have length k.
 	Thresholds []int32
+	// Codes replace Rows: the outputs are those of a list of codes and discs, see Code. Polytope is then CodesBox of them.
+	// They are for mode Mixture, have no labels of outputs, and make a file of version 3. If there are discs, Geometry
+	// ranks the inputs, without Thresholds.
+	Codes []Code
 	// Fallback is the row of clients without usable data. The zero Row means the point of the box nearest
-	// to the shape of lo + hi.
+	// to the shape of lo + hi. With Codes it must be zero: the outputs of a component then share its weight evenly.
 	Fallback Row
 	// Cost is a cost specification as one compact JSON object, or empty.
 	Cost []byte
@@ -176,8 +180,8 @@ func build(cfg Config) (Policy, []byte, error) {
 		member string
 		check  func() error
 	}{
-		{"lo", c.checkBox}, {"mode", c.checkMode}, {"schedule", c.checkSchedule}, {"inputs", c.checkInputs}, {"input_labels", c.checkLabels},
-		{"geometry", c.checkGeometry}, {"rows", c.checkRows},
+		{"lo", c.checkBox}, {"mode", c.checkMode}, {"schedule", c.checkSchedule}, {"inputs", c.checkInputs},
+		{"input_labels", c.checkLabels}, {"geometry", c.checkGeometry}, {"codes", c.checkCodes}, {"rows", c.checkRows},
 		{"cost", c.checkObjects}, {"provenance", c.checkProvenance}, {"metadata", c.checkMetadata},
 	} {
 		if err := place(step.member, step.check()); err != nil {
@@ -213,7 +217,7 @@ func (c *content) checkMode() error {
 		return fmt.Errorf("%w: %q", ErrMode, c.Mode)
 	}
 	if c.Mode == Mixture {
-		if c.Rows == nil && c.Geometry == nil {
+		if c.Rows == nil && c.Geometry == nil && c.Codes == nil {
 			return fmt.Errorf("%w: mixture without rows", ErrMode)
 		}
 		if c.WorkLimit != 0 {
@@ -331,6 +335,9 @@ func checkText(s string, least, most int) error {
 }
 
 func (c *content) checkRows() error {
+	if c.Codes != nil {
+		return nil // checkCodes has made the fallback
+	}
 	if c.Rows != nil && len(c.Rows) != c.Inputs {
 		return fmt.Errorf("%w: %d rows for %d inputs", ErrShape, len(c.Rows), c.Inputs)
 	}
@@ -466,9 +473,6 @@ func Verify(p Policy) error {
 	if err := c.Polytope.Verify(); err != nil {
 		return fmt.Errorf("policy: box: %w", err)
 	}
-	if _, err := c.Fallback.weights(c.Polytope); err != nil {
-		return fmt.Errorf("fallback: %w", err)
-	}
 	if err := c.verifyRows(); err != nil {
 		return err
 	}
@@ -484,6 +488,12 @@ const writtenCells = 1 << 28
 // verifyRows checks every row of version 1: written out, by ldp's own check, or column by column where it is above lo, if
 // the rows have so many columns that few can be.
 func (c *content) verifyRows() error {
+	if c.Codes != nil {
+		return c.verifyCodes()
+	}
+	if _, err := c.Fallback.weights(c.Polytope); err != nil {
+		return fmt.Errorf("fallback: %w", err)
+	}
 	written := len(c.Rows) <= writtenCells/c.Polytope.Len()
 	n, width := columns(c.Polytope)
 	for i, row := range c.Rows {
@@ -589,15 +599,26 @@ func (p Policy) OutputLabels() []string { return slices.Clone(p.get().OutputLabe
 func (p Policy) InputAliases() []Alias { return slices.Clone(p.get().InputAliases) }
 
 // HasRows reports whether the policy publishes the mixture's rows, or the thresholds that they follow from.
-func (p Policy) HasRows() bool { return p.get().Rows != nil || p.get().Thresholds != nil }
+func (p Policy) HasRows() bool { return p.get().rows() > 0 }
+
+// rows is how many rows are published: the number of inputs, or 0.
+func (c *content) rows() int {
+	if c.Codes != nil {
+		return c.Inputs
+	}
+	return max(len(c.Rows), len(c.Thresholds))
+}
 
 // Row returns the published weights of input i.
 func (p Policy) Row(i int) (ldp.Weights, error) {
 	c := p.get()
-	if n := max(len(c.Rows), len(c.Thresholds)); i < 0 || i >= n {
+	if n := c.rows(); i < 0 || i >= n {
 		return ldp.Weights{}, fmt.Errorf("%w: row %d of %d", ErrShape, i, n)
 	}
-	if c.Geometry != nil {
+	switch {
+	case c.Codes != nil:
+		return c.spread(i, 1)
+	case c.Geometry != nil:
 		return c.fill(i, 1)
 	}
 	return c.Rows[i].weights(c.Polytope)
@@ -607,10 +628,13 @@ func (p Policy) Row(i int) (ldp.Weights, error) {
 // data. It takes O(kv axes). Errors: ErrShape.
 func (p Policy) AppendRow(n []uint64, i int) ([]uint64, error) {
 	c := p.get()
-	if rows := max(len(c.Rows), len(c.Thresholds)); i < 0 || i >= rows {
+	if rows := c.rows(); i < 0 || i >= rows {
 		return n, fmt.Errorf("%w: row %d of %d", ErrShape, i, rows)
 	}
-	if c.Geometry != nil {
+	switch {
+	case c.Codes != nil:
+		return c.appendSpread(n, i), nil
+	case c.Geometry != nil:
 		return c.appendFill(n, i), nil
 	}
 	from := len(n)
@@ -620,7 +644,7 @@ func (p Policy) AppendRow(n []uint64, i int) ([]uint64, error) {
 	return n, nil
 }
 
-// Version returns the version of the policy's file: 3 with a Schedule, else 2 with a Geometry, else 1.
+// Version returns the version of the policy's file: 3 with Codes or a Schedule, else 2 with a Geometry, else 1.
 func (p Policy) Version() int { return p.get().version() }
 
 // Schedule returns when clients release.

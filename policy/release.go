@@ -170,9 +170,12 @@ func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, 
 func (c *content) mixture(pr Private, usable int, word uint64) ldp.Weights {
 	var w ldp.Weights
 	var err error
-	if i := pr.pick(word); c.Geometry != nil {
+	switch i := pr.pick(word); {
+	case c.Codes != nil:
+		w, err = c.spread(i, usable)
+	case c.Geometry != nil:
 		w, err = c.fill(i, usable)
-	} else {
+	default:
 		w, err = secretRow(c.Polytope, c.Rows, c.Fallback, subtle.ConstantTimeSelect(usable, i, len(c.Rows)))
 	}
 	if err != nil { // not possible: build checked the rows, and a fill is one or the fallback

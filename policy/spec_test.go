@@ -111,7 +111,7 @@ func TestSpecMechanism(t *testing.T) {
 
 func TestSpecPolicy(t *testing.T) {
 	blocks := page(t, "policy.md")
-	for _, name := range []string{"policy-1", "policy-2"} {
+	for _, name := range []string{"policy-1", "policy-2", "policy-3"} {
 		p, err := Decode([]byte(blocks[name]))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
