@@ -60,6 +60,9 @@ type Objective struct {
 	Gap float64
 	// Devices is the number of releases for the map of Map, at least 1. For other kinds it must be 0.
 	Devices int
+	// Disc is, for Map, the share of the outputs that a release is to favour, at most 1; 0 means that of estimate.Disc. For
+	// other kinds it must be 0.
+	Disc float64
 	// Options are those of the mechanism.
 	Options Options
 	// Step, if not nil, is called before each step of NewDesign, and at the end, with the numbers of steps done and of
@@ -90,6 +93,8 @@ func (o Objective) check(k int) (Objective, error) {
 		return o, fmt.Errorf("%w: kind %v", ErrOption, o.Kind)
 	case (o.Kind == Map) != (o.Devices != 0) || o.Devices < 0:
 		return bad("Devices", o.Devices)
+	case o.Kind != Map && o.Disc != 0, !(o.Disc >= 0 && o.Disc <= 1):
+		return bad("Disc", o.Disc)
 	case o.Kind != Mixed && o.Mix != 0, o.Kind == Mixed && !(o.Mix >= 0 && o.Mix < 1):
 		return bad("Mix", o.Mix)
 	case !(o.Gap >= 0 && o.Gap <= 1) || !o.Kind.searches() && o.Gap != 0:
@@ -258,11 +263,15 @@ func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.T
 		}
 		proof.Weights, proof.Thresholds, proof.Lower = worst.Weights, worst.Thresholds, worst.Lower
 	case Map: // the measure of the one, and the lower bound of the other
-		share, err := estimate.Disc(ctx, c, 1, eps, o.Devices)
-		if err != nil {
-			return proof, fmt.Errorf("wpm: kind %v: %w", o.Kind, err)
+		share := o.Disc
+		if share == 0 {
+			var err error
+			if share, err = estimate.Disc(ctx, c, 1, eps, o.Devices); err != nil {
+				return proof, fmt.Errorf("wpm: kind %v: %w", o.Kind, err)
+			}
 		}
 		d.even, d.gap = d.base.WorstCase, 0
+		var err error
 		if d.base, err = basemeasure.Favour(sorted, eps, share, d.base); err != nil {
 			return proof, err
 		}

@@ -172,9 +172,12 @@ func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 
 // Load builds the mechanism that a policy publishes. The policy must carry its cost (a cost.Spec).
 //
-// Errors: ErrShape when the policy has no cost, or one for another number of inputs; those of cost and
-// FromPolytope.
+// Errors: ErrCodes for a policy with codes, ErrShape when the policy has no cost, or one for another number of inputs;
+// those of cost and FromPolytope.
 func Load(p policy.Policy, opt Options) (*Mechanism, error) {
+	if p.HasCodes() {
+		return nil, ErrCodes
+	}
 	c, err := costOf(p)
 	if err != nil {
 		return nil, err
@@ -182,8 +185,8 @@ func Load(p policy.Policy, opt Options) (*Mechanism, error) {
 	return FromPolytope(c, p.Polytope(), opt)
 }
 
-// CheckCost decides whether Load would find a usable cost in the policy: a cost that a cost.Spec describes, within the
-// limits of package cost, and of the policy's size. A mixture policy may also have no cost. The errors are those of
+// CheckCost decides whether the policy has a usable cost: a cost that a cost.Spec describes, within the limits of package
+// cost, and of the policy's size. With codes that is a cost between its inputs. A mixture policy may also have no cost. The errors are those of
 // Load. CheckCost takes only the time to read the cost.
 func CheckCost(p policy.Policy) error {
 	if len(p.Cost()) == 0 && p.Mode() == policy.Mixture {
@@ -207,8 +210,12 @@ func costOf(p policy.Policy) (cost.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k, kv := c.Dims(); k != p.Inputs() || kv != p.Outputs() {
-		return nil, fmt.Errorf("%w: the cost is %d x %d, the policy %d x %d", ErrShape, k, kv, p.Inputs(), p.Outputs())
+	outputs := p.Outputs()
+	if p.HasCodes() {
+		outputs = p.Inputs()
+	}
+	if k, kv := c.Dims(); k != p.Inputs() || kv != outputs {
+		return nil, fmt.Errorf("%w: the cost is %d x %d, the policy %d x %d", ErrShape, k, kv, p.Inputs(), outputs)
 	}
 	return c, nil
 }

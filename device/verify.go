@@ -183,6 +183,9 @@ func (p Points) CheckRows(ctx context.Context, pairs int64) (string, error) {
 	if check == nil {
 		check = func(ctx context.Context, p policy.Policy) error { return policy.VerifyRows(ctx, p, 0, p.Inputs()) }
 	}
+	if p.HasCodes() {
+		return "each disc has the nearest places, by the order of its keys", check(ctx, p.Policy)
+	}
 	return "each the cheapest of the box, by the order of its keys", check(ctx, p.Policy)
 }
 

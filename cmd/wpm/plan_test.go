@@ -133,7 +133,7 @@ func TestPlanErrors(t *testing.T) {
 		{"-grid 2x2 -eps 1 -devices 5 -prior " + empty, "empty.csv: no positive weights"},
 		{"-points - -prior - -eps 1 -devices 5", "cannot both be standard input"},
 		{"-grid 200x200 -eps 1 -devices 5", "merge places"},
-		{"-cost " + matrix + " -eps 1 -devices 5", "a map needs distances"},
+		{"-cost " + matrix + " -eps 1 -devices 5", "no distances between inputs"},
 		{"-grid 2x2 -eps 1 -devices 5 more", "unexpected argument"},
 	} {
 		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad ||
@@ -157,13 +157,13 @@ func TestDesignDevices(t *testing.T) {
 		}
 		return card
 	}
-	plain := cardOf("-devices", "3000", "-prior", prior)
-	same := planOf(t, "-grid", "5x5", "-eps", "2", "-devices", "3000", "-prior", prior).Rows[0]
+	plain := cardOf("-devices", "300", "-prior", prior, "-objective", "uniform")
+	same := planOf(t, "-grid", "5x5", "-eps", "2", "-devices", "300", "-prior", prior).Rows[0]
 	if m := plain.Map; m == nil || m.Prediction == nil || m.Prediction.Map != same.Map || m.Uniform != nil || !m.Prior ||
 		m.Unit != "cells" || plain.Even != 0 {
 		t.Fatalf("%+v, want %+v", plain.Map, same)
 	}
-	focused := cardOf("-devices", "3000", "-prior", prior, "-objective", "map")
+	focused := cardOf("-devices", "300", "-prior", prior)
 	if m := focused.Map; m == nil || m.Uniform == nil || m.Uniform.Map != same.Map || m.Prediction.Map == same.Map ||
 		!(focused.Disc < plain.Disc) ||
 		!(focused.Upper > focused.Even) || focused.Lower != plain.Lower || !(math.Abs(focused.Even-plain.Upper) < 1e-9) {
@@ -173,7 +173,8 @@ func TestDesignDevices(t *testing.T) {
 		t.Error("a map without -devices")
 	}
 	for args, want := range map[string]string{
-		"-devices 50":                    "map ", // first of all
+		"-devices 50 -objective uniform": "map ", // first of all
+		"-devices 50":                    "the uniform base measure would have",
 		"-devices 50 -title city":        "city\n\nmap ",
 		"-objective minimax":             "better with uniform or map",
 		"-objective map -devices 50":     "the uniform base measure would have",
@@ -197,7 +198,11 @@ func TestDesignDevices(t *testing.T) {
 		{"-grid 2x2 -devices 2000000000", "is more than"},
 		{"-grid 2x2 -menu no -prior " + prior, "-prior goes with -devices"},
 		{"-grid 2x2 -devices 5 -mode projection", "-devices does not go with -mode projection"},
-		{"-cost " + matrix + " -devices 5", "a map needs distances"},
+		{"-cost " + matrix + " -devices 5", "no distances between inputs"},
+		{"-cost " + matrix + " -devices 5 -objective uniform", "a map needs distances"},
+		{"-grid 2x2 -devices 5 -seed 0", "-seed: 0 is not from 1 on"},
+		{"-grid 2x2 -seed 2", "-seed goes with -devices"},
+		{"-grid 9x9 -devices 500000 -table 1", "-table and -menu are about worst cases"},
 		{"-cost " + matrix + " -devices 5 -objective map",
 			"-objective map: wpm: kind map: estimate: no distances between inputs"},
 	} {

@@ -66,8 +66,8 @@ func (w World) problem(counts []uint64, prior []float64) estimate.Problem {
 // Estimate runs an estimator on counts, one for each output. It is Map without the squares, in less time.
 //
 // The errors are ErrEstimator; ErrOutputs for ByRaw, and estimate.ErrNoGeometry for ByMap, of a cost that does not
-// allow it; those of package estimate for bad counts and a bad prior; and that of ctx. With ErrOutputs the guess and
-// Raw are there.
+// allow it; those of package estimate for bad counts and a bad prior; and that of ctx. With ErrOutputs the guess is
+// there, and Raw, which is nil for codes.
 func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Estimate, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil { // in place of a result that did not converge
@@ -92,6 +92,9 @@ func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Est
 	}
 	if e.Raw, err = estimate.Raw(counts); err != nil {
 		return e, err
+	}
+	if w.Codes {
+		e.Raw = nil
 	}
 	return e, e.find(ctx, w, w.problem(counts, s.Prior), s)
 }

@@ -41,6 +41,8 @@ type World struct {
 	NoGeometry error
 	// Same says that the outputs are the inputs, so that the releases as they are can stand for a map.
 	Same bool
+	// Codes says that the outputs are those of codes: sets of inputs, so that the releases as they are show nothing.
+	Codes bool
 	// Between is the cost between inputs; nil if there is none.
 	Between cost.Matrix
 	// Biased says that the policy is of projection mode, and was taken for one of mixture mode.
@@ -85,7 +87,7 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	if err != nil {
 		return World{}, err
 	}
-	w := World{Channel: channel, Biased: p.Mode() != policy.Mixture, label: p.InputLabel}
+	w := World{Channel: channel, Codes: p.HasCodes(), Biased: p.Mode() != policy.Mixture, label: p.InputLabel}
 	if len(p.Cost()) == 0 {
 		w.NoGeometry = fmt.Errorf("%w: the policy has no cost", estimate.ErrNoGeometry)
 		return w, nil
@@ -177,8 +179,8 @@ func (w World) at(spec cost.Spec) (World, error) {
 	if err != nil {
 		return World{}, err
 	}
-	w.Same = spec.V == nil
-	if !w.Same {
+	w.Same = spec.V == nil && !w.Codes
+	if spec.V != nil {
 		spec.V = nil
 		if c, err = spec.Build(); err != nil {
 			return World{}, err

@@ -242,7 +242,7 @@ func TestKinds(t *testing.T) {
 		for _, eps := range []string{"1/1000", "1", "30"} {
 			for _, devices := range []int{1, 1000, plan.MaxDevices} {
 				p := predict(t, l, c, eps, devices)
-				for _, d := range []plan.Distance{p.Guess, p.Raw, p.Map, p.Ratio, {p.Disc, p.HalfWidth, 0}} {
+				for _, d := range []plan.Distance{p.Guess, *p.Raw, p.Map, p.Ratio, {p.Disc, p.HalfWidth, 0}} {
 					for _, v := range []float64{d.Mean, d.Low, d.High} {
 						if !(v >= 0 && v <= 1e5) {
 							t.Errorf("%s, eps %s, %d devices: %+v", name, eps, devices, p)

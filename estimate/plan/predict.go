@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,11 +28,12 @@ type Distance struct {
 type Prediction struct {
 	Devices int      `json:"devices"`
 	Guess   Distance `json:"guess"` // of the even map, which takes no release
-	Raw     Distance `json:"raw"`   // of the releases as they are
-	Map     Distance `json:"map"`   // of what estimate.Map makes of them
+	// Raw is of the releases as they are; nil if these are no places.
+	Raw *Distance `json:"raw,omitempty"`
+	Map Distance  `json:"map"` // of what estimate.Map makes of them
 	// Ratio is Map over Guess, in each world.
 	Ratio Distance `json:"map_to_guess"`
-	// Disc is the share of the outputs that a release favours, by the base measure.
+	// Disc is the share of the places that a release favours.
 	Disc float64 `json:"disc"`
 	// HalfWidth is of the interval for the share of a quarter of the places, at level 0.9: the mean.
 	HalfWidth float64         `json:"half_width"`
@@ -46,6 +48,7 @@ type Prediction struct {
 type Mechanism struct {
 	planner *Planner
 	channel *estimate.Channel
+	places  bool        // the outputs are those of the cost
 	laws    [][]float64 // of a release, by world
 	disc    float64
 	patches patch.Patches
@@ -71,7 +74,10 @@ var exact = [...]float64{1e6, 1e8}
 func (m *Mechanism) ground() error {
 	ctx, l := context.Background(), m.planner
 	var err error
-	if m.patches, err = patch.Find(ctx, m.channel, nil, patch.Countless); err != nil || m.patches.Shared() == 0 {
+	if m.patches, err = patch.Find(ctx, m.channel, nil, patch.Countless); errors.Is(err, patch.ErrLimit) {
+		return nil // as of no patches
+	}
+	if err != nil || m.patches.Shared() == 0 {
 		return err
 	}
 	far := make([]float64, Worlds)
@@ -131,21 +137,35 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Mechanism{planner: l, channel: channel}
+	disc, wide := 0.0, 0.0
+	for j := range lo {
+		total -= lo[j]
+		wide += hi[j] - lo[j]
+	}
+	if wide > 0 {
+		disc = total / wide
+	}
+	m, err := l.Channel(channel, disc)
+	if err != nil {
+		return nil, err
+	}
+	m.places = true
+	return m, nil
+}
+
+// Channel takes the law of a release of a device at each input, whose outputs may be no places: a release favours a
+// share disc of the places. Errors: ErrShape.
+func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, error) {
+	if k, _ := channel.Dims(); k != len(l.region) {
+		return nil, fmt.Errorf("%w: a channel of %d inputs for %d places", ErrShape, k, len(l.region))
+	}
+	m := &Mechanism{planner: l, channel: channel, disc: disc}
 	for _, w := range l.worlds {
 		law, err := channel.Law(w)
 		if err != nil {
 			return nil, err
 		}
 		m.laws = append(m.laws, law)
-	}
-	wide := 0.0
-	for j := range lo {
-		total -= lo[j]
-		wide += hi[j] - lo[j]
-	}
-	if wide > 0 {
-		m.disc = total / wide
 	}
 	return m, m.ground()
 }
@@ -160,12 +180,14 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 	raw, theta, half := make([]float64, Worlds), make([]float64, Worlds), make([]float64, Worlds)
 	err := parallel.Each(ctx, Worlds, func(n int) error {
 		p := estimate.Problem{Counts: draw(m.laws[n], devices, n), Channel: m.channel, Geometry: l.geometry}
-		shares, err := estimate.Raw(p.Counts)
-		if err != nil {
-			return err
-		}
-		if raw[n], err = l.distance(ctx, l.toOutput, l.worlds[n], shares); err != nil {
-			return err
+		if m.places {
+			shares, err := estimate.Raw(p.Counts)
+			if err != nil {
+				return err
+			}
+			if raw[n], err = l.distance(ctx, l.toOutput, l.worlds[n], shares); err != nil {
+				return err
+			}
 		}
 		found, err := estimate.Map(ctx, p, estimate.Settings{})
 		if err != nil {
@@ -189,8 +211,12 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 		return Prediction{}, err
 	}
 	out := Prediction{
-		Devices: devices, Guess: spread(l.guess), Raw: spread(raw), Map: spread(theta), Disc: m.disc,
+		Devices: devices, Guess: spread(l.guess), Map: spread(theta), Disc: m.disc,
 		HalfWidth: spread(half).Mean, Alike: m.patches.Shared(), Floor: m.floor,
+	}
+	if m.places {
+		as := spread(raw)
+		out.Raw = &as
 	}
 	ratios := make([]float64, Worlds)
 	for n, g := range l.guess {

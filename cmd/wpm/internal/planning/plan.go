@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/geometry"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
@@ -135,7 +136,12 @@ func mapUnit(u places.Unit) (name string, scale float64) {
 
 // inUnits returns p with distances in another unit.
 func inUnits(p plan.Prediction, scale float64) plan.Prediction {
-	for _, d := range []*plan.Distance{&p.Guess, &p.Raw, &p.Map} {
+	list := []*plan.Distance{&p.Guess, &p.Map}
+	if p.Raw != nil {
+		raw := *p.Raw
+		p.Raw, list = &raw, append(list, &raw)
+	}
+	for _, d := range list {
 		d.Mean, d.Low, d.High = d.Mean*scale, d.Low*scale, d.High*scale
 	}
 	p.Floor *= scale
@@ -147,6 +153,7 @@ type forecast struct {
 	geometry places.Geometry
 	planner  *plan.Planner
 	kind     wpm.Kind
+	prior    []float64
 	scale    float64
 	tick     func(done, total int, what string)
 	last     *plan.Mechanism // for lastEps, unless the kind is map
@@ -177,23 +184,15 @@ func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wp
 		return nil, err
 	}
 	_, scale := mapUnit(g.Unit)
-	return &forecast{geometry: g, planner: planner, kind: kind, scale: scale, tick: shell.Progress(c.Root().ErrWriter)},
-		nil
+	return &forecast{geometry: g, planner: planner, kind: kind, prior: p.Prior, scale: scale,
+		tick: shell.Progress(c.Root().ErrWriter)}, nil
 }
 
 // at predicts one choice.
 func (f *forecast) at(ctx context.Context, eps ldp.Epsilon, devices int) (plan.Prediction, error) {
 	if f.last == nil || f.lastEps != eps.String() || f.kind == wpm.Map {
-		o := wpm.Objective{Kind: f.kind}
-		if f.kind == wpm.Map {
-			o.Devices = devices
-		}
-		d, err := wpm.NewDesign(ctx, f.geometry.Cost, eps, o)
-		if err != nil {
+		if err := f.design(ctx, eps, devices); err != nil {
 			return plan.Prediction{}, fmt.Errorf("eps %s: %w", eps, err)
-		}
-		if f.last, err = f.planner.Mechanism(d.Channel().Row); err != nil {
-			return plan.Prediction{}, err
 		}
 		f.lastEps = eps.String()
 	}
@@ -201,6 +200,40 @@ func (f *forecast) at(ctx context.Context, eps ldp.Epsilon, devices int) (plan.P
 		f.tick(done, total, fmt.Sprintf("eps %s, %d devices", eps, devices))
 	}})
 	return inUnits(p, f.scale), err
+}
+
+// design makes the mechanism of a choice, as the command design does.
+func (f *forecast) design(ctx context.Context, eps ldp.Epsilon, devices int) error {
+	o := wpm.Objective{Kind: f.kind}
+	if f.kind == wpm.Map {
+		codes, err := Codes(ctx, f.geometry, channel.Problem{Epsilon: eps, Devices: int64(devices), Prior: f.prior})
+		if err != nil {
+			return err
+		}
+		if codes != nil && codes.List() {
+			f.last, err = f.codes(codes)
+			return err
+		}
+		o.Devices = devices
+		if codes != nil {
+			o.Disc = codes.Disc
+		}
+	}
+	d, err := wpm.NewDesign(ctx, f.geometry.Cost, eps, o)
+	if err != nil {
+		return err
+	}
+	f.last, err = f.planner.Mechanism(d.Channel().Row)
+	return err
+}
+
+// codes is the mechanism of a list.
+func (f *forecast) codes(d *wpm.CodesDesign) (*plan.Mechanism, error) {
+	ch, err := d.Channel()
+	if err != nil {
+		return nil, err
+	}
+	return f.planner.Channel(ch, d.Person().Share)
 }
 
 // planAsked is what the flags ask for.
@@ -419,8 +452,12 @@ func (p Card) print(out io.Writer) error {
 		if !p.Prior {
 			ratio = fmt.Sprintf("%.2f to %.2f", r.Ratio.Low, r.Ratio.High)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%.3g\t%.3g\t%.3g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t\n",
-			r.Epsilon, r.Devices, r.Guess.Mean, r.Raw.Mean, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, r.Signal)
+		raw := "-"
+		if r.Raw != nil {
+			raw = fmt.Sprintf("%.3g", r.Raw.Mean)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%.3g\t%s\t%.3g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t\n",
+			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, r.Signal)
 	}
 	w.Flush()
 	p.printFloors(&b)
@@ -429,7 +466,8 @@ func (p Card) print(out io.Writer) error {
 	}
 	fmt.Fprint(&b, `
 guess: the even map, without a release. raw: the releases as they are, whose bias no number of devices lowers.
-90 % within: nine of ten worlds are at most that far off. disc: the share of the outputs that a release favours.
+A policy with codes has none, because its releases are no places. 90 % within: nine of ten worlds are at most that
+far off. disc: the share of the places that a release favours.
 quarter: half the width, in percentage points, of the 90 % interval for the share of a quarter of the places.
 signal: weak if the map is above 0.7 of the guess, by their means, and none if above 0.95.
 `)

@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/channel"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
@@ -27,9 +29,32 @@ type Prospect struct {
 	quantity string
 }
 
-// Foresee predicts the map of -devices from a design at eps, for a kind of objective; nil if that was not asked for.
+// mostCoded is the number of places up to which a design is a list of codes: the time of its nets is that of the places
+// times some thousand blocks.
+const mostCoded = 1 << 16
+
+// Codes designs codes for a map of places that are the outputs, too; nil for other outputs, for more places than
+// mostCoded, and for a cost without distances between inputs, which NewDesign complains of. The cost of the problem is
+// filled in.
+func Codes(ctx context.Context, g places.Geometry, p channel.Problem) (*wpm.CodesDesign, error) {
+	if k, _ := g.Cost.Dims(); !g.SameSupport || k > mostCoded {
+		return nil, nil
+	}
+	p.Cost, p.P = g.Cost, g.Unit.P
+	switch _, err := estimate.NewGeometry(g.Cost, max(g.Unit.P, 1)); {
+	case errors.Is(err, estimate.ErrNoGeometry):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return wpm.NewCodes(ctx, p)
+}
+
+// Foresee predicts the map of -devices from a design at eps, for a kind of objective; nil if that was not asked for. The
+// design is codes if these are not nil, else d.
 func Foresee(
 	ctx context.Context, c *cli.Command, g places.Geometry, eps ldp.Epsilon, kind wpm.Kind, d *wpm.Design,
+	codes *wpm.CodesDesign,
 ) (*Prospect, error) {
 	devices := c.Int("devices")
 	if devices == 0 {
@@ -51,7 +76,12 @@ func Foresee(
 		}
 		out.Uniform = &other
 	}
-	if f.last, err = f.planner.Mechanism(d.Channel().Row); err != nil {
+	if codes != nil {
+		f.last, err = f.codes(codes)
+	} else {
+		f.last, err = f.planner.Mechanism(d.Channel().Row)
+	}
+	if err != nil {
 		return nil, err
 	}
 	f.lastEps = eps.String()
@@ -73,8 +103,11 @@ func (m *Prospect) Print(w io.Writer) {
 	p := m.Prediction
 	fmt.Fprintf(w, "map\tof %s, one release each: off by %.3g %s in %s, below %.3g in 90 %% of simulated worlds\n",
 		shell.Plural(uint64(m.Devices), "device"), p.Map.Mean, m.Unit, m.quantity, p.Map.High)
-	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g, and the releases as they are by %.3g; signal: %v\n",
-		p.Guess.Mean, p.Raw.Mean, p.Signal)
+	raw := ""
+	if p.Raw != nil {
+		raw = fmt.Sprintf(", and the releases as they are by %.3g", p.Raw.Mean)
+	}
+	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g%s; signal: %v\n", p.Guess.Mean, raw, p.Signal)
 	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n",
 		100*p.HalfWidth)
 	if text := floor(*p, m.Unit); text != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/device"
@@ -51,9 +52,39 @@ func (p Points) Show(record []byte, binary bool) (int, string, []byte, error) {
 	if err != nil {
 		return 0, "", nil, err
 	}
+	if p.HasCodes() {
+		return p.showSet(r.Index())
+	}
 	label := p.OutputLabel(r.Index())
 	quoted, err := json.Marshal(label)
 	return r.Index(), label, append([]byte(`"label":`), quoted...), err
+}
+
+// shownPlaces is how many places of a set are named in words.
+const shownPlaces = 8
+
+// showSet says what an output of a policy with codes stands for: a set of places, and by how much each of them is likelier
+// than another place.
+func (p Points) showSet(j int) (int, string, []byte, error) {
+	box, set := p.Polytope(), p.Favours(j)
+	odds := float64(box.Hi(j)) / float64(box.Lo(j))
+	labels := make([]string, len(set))
+	for n, i := range set {
+		labels[n] = p.InputLabel(i)
+	}
+	text := fmt.Sprintf("one of %d of %d places, each at odds of %.4g to 1: %s", len(set), p.Inputs(), odds,
+		strings.Join(labels[:min(len(labels), shownPlaces)], ", "))
+	if n := len(set) - shownPlaces; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	component, output := p.Component(j)
+	quoted, err := json.Marshal(struct {
+		Component int      `json:"component"`
+		Output    int      `json:"output"`
+		Odds      float64  `json:"odds"`
+		Places    []string `json:"places"`
+	}{component, output, odds, labels})
+	return j, text, bytes.Trim(quoted, "{}"), err
 }
 
 // textOrBinary is a report of any kind.

@@ -92,6 +92,9 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err := keepPublished(c, plan.out); err != nil {
 		return err
 	}
+	if done, err := plan.listed(ctx, c); done || err != nil {
+		return err
+	}
 	plan.objective.Step = shell.Progress(c.Root().ErrWriter)
 	d, err := wpm.NewDesign(ctx, plan.geometry.Cost, plan.eps, plan.objective)
 	if err != nil {
@@ -101,7 +104,7 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	prospect, err := planning.Foresee(ctx, c, plan.geometry, plan.eps, plan.objective.Kind, d)
+	prospect, err := planning.Foresee(ctx, c, plan.geometry, plan.eps, plan.objective.Kind, d, nil)
 	if err != nil {
 		return err
 	}
@@ -109,6 +112,11 @@ func design(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	return plan.write(c, p, encoded, text)
+}
+
+// write writes the policy and its card, and warns of what its publisher left open.
+func (plan designPlan) write(c *cli.Command, p policy.Policy, encoded, text []byte) error {
 	if err := device.WriteFiles(c.Root().Writer, device.Output{Path: plan.out, Data: encoded},
 		device.Output{Path: plan.card, Data: text}); err != nil {
 		return err
@@ -162,9 +170,9 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 // checkDevices checks what goes with -devices.
 func checkDevices(c *cli.Command) error {
 	switch given := c.IsSet("devices"); {
-	case !given && c.String("objective") == wpm.Map.String():
+	case !given && objective(c) == wpm.Map.String():
 		return errors.New("-objective map needs -devices N")
-	case !given && c.IsSet("prior") && c.String("menu") == "no" && !weighted(c.String("objective")):
+	case !given && c.IsSet("prior") && c.String("menu") == "no" && !weighted(objective(c)):
 		return errors.New("-prior goes with -devices, with -objective average or mixed, or with -menu")
 	case given && c.String("mode") == string(policy.Projection):
 		return errors.New("-devices does not go with -mode projection, whose releases do not say what the map is")
@@ -209,18 +217,28 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	return out, card, device.Apart([]string{out, card}, inputs)
 }
 
-// publish makes the policy and its text. It never returns what would not verify, or what a client would refuse.
+// publish makes the policy and its text.
 func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []byte, error) {
+	cfg := plan.config(c)
+	cfg.Mode, cfg.WorkLimit = policy.Mode(c.String("mode")), c.Duration("work-limit")
+	cfg.OutputLabels = plan.geometry.Outputs
+	return checked(d.Publish(cfg))
+}
+
+// config is what the flags say of any policy.
+func (plan designPlan) config(c *cli.Command) policy.Config {
 	g := plan.geometry
 	meta := map[string]string{"unit of privacy": "the whole distribution of one client"}
 	if t := c.String("title"); t != "" {
 		meta["title"] = t
 	}
-	p, err := d.Publish(policy.Config{
-		Mode: policy.Mode(c.String("mode")), WorkLimit: c.Duration("work-limit"),
-		InputLabels: g.Inputs, OutputLabels: g.Outputs, InputAliases: places.Aliases(g.Inputs),
-		Provenance: plan.provenance, Metadata: meta,
-	})
+	return policy.Config{
+		InputLabels: g.Inputs, InputAliases: places.Aliases(g.Inputs), Provenance: plan.provenance, Metadata: meta,
+	}
+}
+
+// checked returns the text of a policy. It never returns what would not verify, or what a client would refuse.
+func checked(p policy.Policy, err error) (policy.Policy, []byte, error) {
 	if err != nil {
 		return p, nil, err
 	}

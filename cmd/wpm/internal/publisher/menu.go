@@ -38,15 +38,16 @@ const maxMenu = 150 * 150
 
 func objectiveFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "objective", Value: wpm.Uniform.String(),
-			Usage: "what the base measure makes small: uniform (its exact scale), minimax, average, or mixed; " +
-				"or map, for the map of -devices"},
+		&cli.StringFlag{Name: "objective", DefaultText: "uniform, and map with -devices",
+			Usage: "what the mechanism makes small: uniform (the worst case of a base measure at its exact scale), minimax, " +
+				"average, or mixed; or map, for the map of -devices"},
 		&cli.FloatFlag{Name: "mix", Value: 0.5,
 			Usage: "with -objective mixed: the `SHARE` of the worst case; the rest is the average"},
 		&cli.FloatFlag{Name: "gap", Value: wpm.DefaultGap,
 			Usage: "with -objective minimax, average or mixed: stop within `SHARE` of the best base measure, certified"},
 		&cli.IntFlag{Name: "devices", HideDefault: true,
-			Usage: "say how good the map of `N` devices will be, as \"wpm plan\" does, and with -objective map make it good"},
+			Usage: "make the map of `N` devices good, and say how good it will be, as \"wpm plan\" does"},
+		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "with -devices: of the random codes, `N` from 1 on; it is in the policy"},
 		&cli.StringFlag{Name: "prior",
 			Usage: "public weights of the inputs, for average, mixed, the means of -menu, and the map of -devices: CSV `FILE`, " +
 				"label,weight (default: all alike, and maps of all kinds)"},
@@ -61,7 +62,7 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 	if err := checkObjective(c); err != nil {
 		return asked, nil, false, err
 	}
-	name, menu := c.String("objective"), c.String("menu")
+	name, menu := objective(c), c.String("menu")
 	var weights []float64
 	if file := c.String("prior"); file != "" {
 		if weights, err = readWeights(c, file, g); err != nil {
@@ -96,7 +97,7 @@ func readObjectives(c *cli.Command, g places.Geometry) (asked wpm.Objective, all
 
 // checkObjective checks the flags that go with an objective.
 func checkObjective(c *cli.Command) error {
-	name, mix, gap, menu := c.String("objective"), c.Float("mix"), c.Float("gap"), c.String("menu")
+	name, mix, gap, menu := objective(c), c.Float("mix"), c.Float("gap"), c.String("menu")
 	switch {
 	case c.IsSet("mix") && name != wpm.Mixed.String():
 		return errors.New("-mix goes with -objective mixed")
@@ -106,10 +107,25 @@ func checkObjective(c *cli.Command) error {
 		return errors.New("-gap goes with -objective minimax, average or mixed")
 	case !(gap > 0 && gap <= 1):
 		return fmt.Errorf("-gap: %v is not above 0 and at most 1", gap)
+	case c.IsSet("seed") && name != wpm.Map.String():
+		return errors.New("-seed goes with -devices, and the objective map")
+	case c.Uint64("seed") == 0:
+		return errors.New("-seed: 0 is not from 1 on")
 	case menu != "yes" && menu != "no" && menu != "auto":
 		return fmt.Errorf("-menu: %q is not yes, no or auto", menu)
 	}
 	return nil
+}
+
+// objective is that of -objective: without it, map if there are devices, else uniform.
+func objective(c *cli.Command) string {
+	switch {
+	case c.IsSet("objective"):
+		return c.String("objective")
+	case c.IsSet("devices"):
+		return wpm.Map.String()
+	}
+	return wpm.Uniform.String()
 }
 
 func readWeights(c *cli.Command, file string, g places.Geometry) ([]float64, error) {

@@ -81,12 +81,15 @@ type Tally struct {
 	Refused    map[string]uint64 `json:"refused"` // by reason
 	Confidence float64           `json:"confidence"`
 	Unit       string            `json:"unit,omitempty"` // of distances
-	Points     []point           `json:"points"`
+	Points     []point           `json:"points"`         // null with codes
 	Bias       *bias             `json:"bias,omitempty"`
 	noBias     string            // why there is none
 	Inverse    *inverse          `json:"inverse,omitempty"`
 	charted
 }
+
+// errSets is why codes have no histogram, and no bound of a bias.
+var errSets = errors.New("the policy has codes: a release is a set of places, so that counts of releases show no place")
 
 type point struct {
 	Label    string  `json:"label"`
@@ -160,9 +163,15 @@ func aggregateReports(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if p.HasCodes() && c.IsSet("out") {
+		return fmt.Errorf("-out: %w; -partial keeps the counts", errSets)
+	}
 	list, h, err := histogramOf(c, counts.Reports, p.OutputLabel)
 	if err != nil {
 		return err
+	}
+	if p.HasCodes() {
+		list = nil
 	}
 	u := places.UnitOfPolicy(p.Policy)
 	t := Tally{
@@ -267,6 +276,9 @@ func (b *bias) text(u places.Unit, none string) string {
 // biasOf returns what the policy certifies of its worst case. It is nil where the policy claims nothing, or is too
 // large to recompute that here: none says so.
 func biasOf(ctx context.Context, p policy.Policy) (_ *bias, none string, err error) {
+	if p.HasCodes() {
+		return nil, errSets.Error(), nil
+	}
 	if len(p.Cost()) == 0 || len(p.Certificate()) == 0 {
 		return nil, "this policy certifies nothing about how far off it is", nil
 	}
@@ -305,6 +317,10 @@ func (t Tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radi
 	}
 	fmt.Fprintln(out)
 	if err := t.charted.print(out, top); err != nil {
+		return err
+	}
+	if t.Points == nil {
+		_, err := fmt.Fprintf(out, "\nHistogram none: %v.\n", errSets)
 		return err
 	}
 	fmt.Fprintf(out, "\nBias      what clients draw from is not the mean of the private distributions: %s.\n",

@@ -54,7 +54,7 @@ type charted struct {
 	Prior     string           `json:"prior"` // in words
 	Inputs    []string         `json:"inputs"`
 	Guess     []float64        `json:"guess"`
-	Raw       []float64        `json:"raw"` // of the outputs
+	Raw       []float64        `json:"raw"` // of the outputs; null with codes
 	Map       []float64        `json:"map"` // null with a reason
 	Reason    string           `json:"reason,omitempty"`
 	Biased    bool             `json:"biased,omitempty"`
@@ -175,14 +175,17 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	for i := range p.Inputs() {
 		m.Inputs = append(m.Inputs, p.InputLabel(i))
 	}
-	for j := range p.Outputs() {
-		m.outputs = append(m.outputs, p.OutputLabel(j))
+	if !p.HasCodes() {
+		m.outputs = places.Labels(p.OutputLabel, p.Outputs())
 	}
 	if m.Guess, err = estimate.Guess(in.prior, p.Inputs()); err != nil {
 		return m, err
 	}
 	if m.Raw, err = estimate.Raw(counts); err != nil {
 		return m, err
+	}
+	if p.HasCodes() {
+		m.Raw = nil
 	}
 	w, err := worldOf(ctx, p, assume)
 	if errors.Is(err, atlas.ErrProjection) || errors.Is(err, atlas.ErrTooLarge) {

@@ -145,8 +145,10 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 
 // scores compares all that there is with the truth.
 func (in judged) scores(ctx context.Context, m charted, u places.Unit, out *Evaluation) (err error) {
-	if out.Scores.Raw, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
-		return err
+	if m.Raw != nil {
+		if out.Scores.Raw, err = in.score(ctx, in.matrix, m.Raw, u); err != nil {
+			return err
+		}
 	}
 	// Between inputs: a map and the guess have their shares there.
 	if out.unscored = in.unscored(m); m.between != nil && out.unscored == "" {
@@ -222,8 +224,8 @@ type Score struct {
 	TV        *float64 `json:"total_variation,omitempty"`
 }
 
-// Evaluation is what evaluate prints. Raw is always scored; guess and map are not where there is none, or where there
-// are too many inputs.
+// Evaluation is what evaluate prints. Raw is scored, but of codes, whose releases are no places. Guess and map are not
+// where there is none, or where there are too many inputs.
 type Evaluation struct {
 	Reports uint64  `json:"reports"`
 	Users   int     `json:"users"` // in the truth; 0 if it is one table

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
+	"github.com/wpm-go/wpm/device"
+)
+
+// codesPolicy is a policy with codes for 30 places on a line with uneven gaps, of which a disc tells few apart.
+func codesPolicy(t *testing.T, dir string) (out string, card publisher.CodesCard) {
+	t.Helper()
+	points := "label,x,y\n"
+	for i := range 30 {
+		points += fmt.Sprintf("p%d,%d,0\n", i, i*i+3*i)
+	}
+	out = filepath.Join(dir, "codes.json")
+	text := must(t, "", "design", "-points", write(t, dir, "points.csv", points), "-eps", "1", "-devices", "100000",
+		"-geometry", "public", "-base", "data-independent", "-o", out, "-json")
+	if err := json.Unmarshal([]byte(text), &card); err != nil {
+		t.Fatal(err)
+	}
+	return out, card
+}
+
+// TestCodes: a policy with codes goes through all commands, and those that have no answer for it say so.
+func TestCodes(t *testing.T) {
+	dir := t.TempDir()
+	out, card := codesPolicy(t, dir)
+	if card.Codes < 20 || card.Alike != 0 || !(card.Risk < 0.97) || card.Seed != 1 || !(card.Gap >= 0 && card.Gap < 0.05) {
+		t.Errorf("%+v", card)
+	}
+	person := card.Person
+	if !(person.Share > 0 && person.Share < 1 && person.Own > person.Share && person.Far < person.Even) {
+		t.Errorf("one person: %+v", person)
+	}
+	if m := card.Map; m == nil || m.Prediction.Raw != nil || !(m.Prediction.Map.Mean < m.Uniform.Map.Mean/2) {
+		t.Errorf("a map of %+v", card.Map)
+	}
+	info, err := os.Stat(out)
+	if err != nil || int(info.Size()) != card.Bytes {
+		t.Errorf("%d bytes, %v", card.Bytes, err)
+	}
+	if text := must(t, "", "verify", "-rows", out); !strings.Contains(text, `"seed": "1"`) ||
+		!strings.Contains(text, "utility: no claims") || card.Discs > 0 && !strings.Contains(text, "each disc has the nearest") {
+		t.Error(text)
+	}
+	if text := must(t, "", "audit", "-n", "2000", out); !strings.Contains(text, "passed") {
+		t.Error(text)
+	}
+
+	report := must(t, "label,count\np7,3\n", "release", "-ledger", filepath.Join(dir, "ledger"), "-budget", "1", "-epoch", "a", out)
+	if text := must(t, report, "report", out); !strings.Contains(text, "places, each at odds of 2.71") {
+		t.Error(text)
+	}
+	var shown struct {
+		Places []string
+		Odds   float64
+	}
+	if err := json.Unmarshal([]byte(must(t, report, "report", "-json", out)), &shown); err != nil || len(shown.Places) == 0 ||
+		!(shown.Odds > 2.7 && shown.Odds < 2.7182818285) {
+		t.Errorf("%+v, %v", shown, err)
+	}
+
+	counts := filepath.Join(dir, "reports")
+	must(t, "", "simulate", "-devices", "3000", "-o", counts, out, write(t, dir, "users.csv", "label,count\np7,3\np20,1\n"))
+	part := filepath.Join(dir, "part")
+	must(t, "", "count", "-epoch", "simulation", "-o", part, out, counts)
+	text := must(t, "", "aggregate", "-counts", part, "-epoch", "simulation", out)
+	if !strings.Contains(text, "Histogram none") || strings.Contains(text, "Bias") {
+		t.Error(text)
+	}
+	var tally struct {
+		Points any
+		Raw    any
+		Map    []float64
+	}
+	if err := json.Unmarshal([]byte(must(t, "", "aggregate", "-json", out, counts)), &tally); err != nil ||
+		tally.Points != nil || tally.Raw != nil || len(tally.Map) != 30 || !(tally.Map[7] > 0.5) {
+		t.Errorf("%+v, %v", tally, err)
+	}
+	truth := write(t, dir, "truth.csv", "label,count\np7,3\np20,1\n")
+	if text := must(t, "", "evaluate", out, truth, counts); strings.Contains(text, "\nraw") || !strings.Contains(text, "\nmap") {
+		t.Error(text)
+	}
+	for _, name := range []string{"map.csv", "map.html", "map.geojson"} {
+		must(t, "", "aggregate", "-map", filepath.Join(dir, name), out, counts)
+	}
+	for _, args := range [][]string{
+		{"aggregate", "-out", filepath.Join(dir, "h.csv"), out, counts},
+		{"aggregate", "-estimator", "raw", out, counts},
+	} {
+		status, text, errs := try(t, "", args...)
+		if !strings.Contains(text+errs, "the outputs are not known") && !(status == device.Bad && strings.Contains(errs, "set of places")) {
+			t.Errorf("%v: %d, %s, %s", args, status, text, errs)
+		}
+	}
+}
+
+// TestCodesSeed: the same flags give the same bytes, and another seed another policy.
+func TestCodesSeed(t *testing.T) {
+	dir := t.TempDir()
+	text := func(seed string) string {
+		out := filepath.Join(dir, "p")
+		must(t, "", "design", "-grid", "6x6", "-eps", "2", "-devices", "500000", "-seed", seed, "-o", out, "-force")
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if a, b := text("1"), text("1"); a != b || !strings.Contains(a, "wpm-policy-3") {
+		t.Error("the same flags give two policies")
+	}
+	if text("2") == text("1") {
+		t.Error("the seed does nothing")
+	}
+}

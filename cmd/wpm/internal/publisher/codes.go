@@ -1,0 +1,165 @@
+package publisher
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/channel"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
+	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/shell"
+	"github.com/wpm-go/wpm/policy"
+)
+
+// CodesCard is what a person should know about a policy with codes.
+type CodesCard struct {
+	Title    string `json:"title,omitempty"`
+	Geometry string `json:"geometry"`
+	Epsilon  string `json:"epsilon"`
+	Bits     int    `json:"bits"`
+	Mode     string `json:"mode"`
+	Inputs   int    `json:"inputs"`
+	Outputs  int    `json:"outputs"`
+	ID       string `json:"id"`
+	Bytes    int    `json:"bytes"`
+	Unit     string `json:"unit"` // of distances
+	// Objective is map.
+	Objective string `json:"objective"`
+	Devices   int    `json:"devices"`
+	Seed      uint64 `json:"seed"`
+	Codes     int    `json:"codes"`
+	Discs     int    `json:"discs"`
+	// Risk is the predicted root risk over that of the best single disc, and Gap how much smaller, relative, that of other
+	// weights can be at most, before the root.
+	Risk float64 `json:"risk"`
+	Gap  float64 `json:"gap"`
+	// Alike is the number of places that no number of devices tells apart from some other.
+	Alike  int                `json:"alike,omitempty"`
+	Person channel.Person     `json:"person"` // what a release says of its owner
+	Map    *planning.Prospect `json:"map,omitempty"`
+	// Displacement is that of a DesignCard.
+	Displacement *float64 `json:"displacement,omitempty"`
+	unit         places.Unit
+	metric       string
+	patches      string
+}
+
+// listed designs, publishes and describes a list of codes, if the objective is map and a list is better than a single
+// disc. It reports whether that is done. Else it notes the disc.
+func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, err error) {
+	if plan.objective.Kind != wpm.Map {
+		return false, nil
+	}
+	shell.Progress(c.Root().ErrWriter)(0, 2, "codes")
+	d, err := planning.Codes(ctx, plan.geometry, channel.Problem{
+		Prior: plan.objective.Weights, Epsilon: plan.eps, Devices: int64(plan.objective.Devices), Bits: c.Int("bits"),
+		Seed: c.Uint64("seed"),
+	})
+	if d != nil {
+		plan.objective.Disc = d.Disc
+	}
+	if d == nil || err != nil || !d.List() {
+		return false, err
+	}
+	if len(plan.table) > 0 && c.IsSet("table") || c.String("menu") == "yes" {
+		return false, errors.New("-table and -menu are about worst cases of releases that are places, and the best policy for this map " +
+			"has codes, which are not: leave them out, or take -objective uniform")
+	}
+	p, encoded, err := checked(d.Publish(ctx, plan.config(c)))
+	if err != nil {
+		return false, err
+	}
+	prospect, err := planning.Foresee(ctx, c, plan.geometry, plan.eps, wpm.Map, nil, d)
+	if err != nil {
+		return false, err
+	}
+	card, err := plan.portray(ctx, c, d, p)
+	if err != nil {
+		return false, err
+	}
+	card.Bytes, card.Map = len(encoded), prospect
+	text, err := card.render(c.Bool("json"))
+	if err != nil {
+		return false, err
+	}
+	return true, plan.write(c, p, encoded, text)
+}
+
+func (plan designPlan) portray(ctx context.Context, c *cli.Command, d *wpm.CodesDesign, p policy.Policy) (CodesCard, error) {
+	g, id := plan.geometry, p.ID()
+	card := CodesCard{
+		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: d.Bits, Mode: string(p.Mode()),
+		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Unit: g.Unit.Name,
+		Objective: wpm.Map.String(), Devices: plan.objective.Devices, Seed: c.Uint64("seed"),
+		Risk: d.Risk, Gap: d.Gap, Person: d.Person(), unit: g.Unit,
+	}
+	for _, comp := range d.Components {
+		if comp.Colors > 0 {
+			card.Codes++
+		} else {
+			card.Discs++
+		}
+	}
+	if moved := d.Displacement(); moved > 0 {
+		card.Displacement, card.metric = &moved, g.Metric()
+	}
+	alike, err := published.Alike(ctx, p)
+	card.Alike, card.patches = alike.Shared(), alike.String()
+	return card, err
+}
+
+func (d CodesCard) render(asJSON bool) ([]byte, error) {
+	if asJSON {
+		b, err := json.MarshalIndent(d, "", "  ")
+		return append(b, '\n'), err
+	}
+	var b bytes.Buffer
+	if d.Title != "" {
+		fmt.Fprintf(&b, "%s\n\n", d.Title)
+	}
+	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	d.Map.Print(w)
+	if d.patches != "" && (d.Map == nil || d.Map.Prediction == nil) { // which says it with the floor
+		fmt.Fprintf(w, "\t%s\n", d.patches)
+	}
+	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
+	fmt.Fprintf(w, "unit\t%v\n", d.unit)
+	if d.Displacement != nil {
+		fmt.Fprintf(w, "\ton integer coordinates: a place is published within %.2g %s of where it is\n", *d.Displacement,
+			d.metric)
+	}
+	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
+	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
+	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
+	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
+	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
+	discs := ""
+	if d.Discs > 0 {
+		discs = " and " + shell.Plural(uint64(d.Discs), "disc")
+	}
+	fmt.Fprintf(w, "design\ta list of %s%s, for the map of %s; seed %d\n", shell.Plural(uint64(d.Codes), "code"), discs,
+		shell.Plural(uint64(d.Devices), "device"), d.Seed)
+	fmt.Fprintf(w, "\tpredicted error of the map: %.3g of that of the best disc; other weights of the list: at least %.3g\n",
+		d.Risk, d.Risk*math.Sqrt(1-d.Gap))
+	fmt.Fprintf(w, "one person\ta release is a set of places and no place: %.2g %% of all, as a mean\n", 100*d.Person.Share)
+	fmt.Fprintf(w, "\tthe place of the owner is in it with probability %.2g; each place in it has odds of up to %s to 1\n",
+		d.Person.Own, expText(d.Epsilon))
+	fmt.Fprintf(w, "\tthe set is %s from the owner on average; all places are %s\n", d.unit.Distance(d.Person.Far, "%.3g"),
+		d.unit.Distance(d.Person.Even, "%.3g"))
+	fmt.Fprintf(w, "\t-objective uniform makes releases that are places near the truth\n")
+	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
+	w.Flush()
+	fmt.Fprintf(&b, "\nA policy with codes has no certificate of a worst case: no release stands for a place. Its clients need no solver and do\n"+
+		"fixed work. One release costs %s of a client's budget; releases add up.\n", d.Epsilon)
+	return b.Bytes(), nil
+}
