@@ -152,16 +152,18 @@ func TestDesignErrors(t *testing.T) {
 		{"eps", ctx, ring, ldp.Epsilon{}, wpm.Objective{}, ldp.ErrEpsilon},
 		{"ended", ended, points(t, 1, 60, 0), one, wpm.Objective{}, context.Canceled},
 	} {
-		d, err := wpm.NewDesign(test.ctx, test.c, test.eps, test.o)
-		if d != nil || !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, %v, want %v", test.name, d, err, test.want)
-		}
-		if test.o.Options != (wpm.Options{}) || test.name == "eps" {
-			continue
-		}
-		if _, err := wpm.Compare(test.ctx, test.c, test.eps, test.o); !errors.Is(err, test.want) {
-			t.Errorf("%s: Compare: %v, want %v", test.name, err, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			d, err := wpm.NewDesign(test.ctx, test.c, test.eps, test.o)
+			if d != nil || !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, %v, want %v", test.name, d, err, test.want)
+			}
+			if test.o.Options != (wpm.Options{}) || test.name == "eps" {
+				return
+			}
+			if _, err := wpm.Compare(test.ctx, test.c, test.eps, test.o); !errors.Is(err, test.want) {
+				t.Errorf("%s: Compare: %v, want %v", test.name, err, test.want)
+			}
+		})
 	}
 	m, err := baseline.KPMMeasure(3, 1)
 	if err != nil {
@@ -195,38 +197,40 @@ func TestDesignInOnePass(t *testing.T) {
 	}
 	for name, c := range map[string]cost.Matrix{"plane": points(t, 2, k, 0), "2^22 pairs": points(t, 6, 2*k, 0),
 		"two sides": points(t, 2, 2*k, k/2+9), "earth": earth, "cosine": cosine} {
-		if !numtest.Full() && name != "two sides" && name != "cosine" {
-			continue // of two kinds of places, and as many outputs as inputs or half of them, one each
-		}
-		d := designOf(t, c, "2")
-		want, err := basemeasure.Uniform(ctx, d.Mechanism().Cost(), 2, basemeasure.Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		upper, input := d.WorstCase()
-		const open = 1e-11 // what the search leaves open, see package internal/worst
-		if math.Abs(d.Base().Upper-want.Upper) > open*want.Upper || upper > want.Upper*(1+1e-7) ||
-			d.Channel().Cost(input) < upper*(1-open) {
-			t.Errorf("%s: worst case %v, %v as published, %v at input %d; %v with a table", name, d.Base().Upper, upper,
-				d.Channel().Cost(input), input, want.Upper)
-		}
-		if !(d.Lower() <= want.Upper && d.Lower() >= 0.8*want.Lower) {
-			t.Errorf("%s: lower bound %v, %v with a table", name, d.Lower(), want.Lower)
-		}
-		p, err := d.Publish(published)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := audit.Thresholds(t.Context(), p); err != nil || p.Version() != 2 {
-			t.Errorf("%s: version %d, %v", name, p.Version(), err)
-		}
-		_, bounds, err := certificate.CheckPolicy(ctx, p)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if exact, _ := bounds.Worst.Float64(); !(exact <= upper && upper <= exact*(1+open)) {
-			t.Errorf("%s: the worst row costs %v, stated is at most %v", name, exact, upper)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !numtest.Full() && name != "two sides" && name != "cosine" {
+				return // of two kinds of places, and as many outputs as inputs or half of them, one each
+			}
+			d := designOf(t, c, "2")
+			want, err := basemeasure.Uniform(ctx, d.Mechanism().Cost(), 2, basemeasure.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			upper, input := d.WorstCase()
+			const open = 1e-11 // what the search leaves open, see package internal/worst
+			if math.Abs(d.Base().Upper-want.Upper) > open*want.Upper || upper > want.Upper*(1+1e-7) ||
+				d.Channel().Cost(input) < upper*(1-open) {
+				t.Errorf("%s: worst case %v, %v as published, %v at input %d; %v with a table", name, d.Base().Upper, upper,
+					d.Channel().Cost(input), input, want.Upper)
+			}
+			if !(d.Lower() <= want.Upper && d.Lower() >= 0.8*want.Lower) {
+				t.Errorf("%s: lower bound %v, %v with a table", name, d.Lower(), want.Lower)
+			}
+			p, err := d.Publish(published)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := audit.Thresholds(t.Context(), p); err != nil || p.Version() != 2 {
+				t.Errorf("%s: version %d, %v", name, p.Version(), err)
+			}
+			_, bounds, err := certificate.CheckPolicy(ctx, p)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if exact, _ := bounds.Worst.Float64(); !(exact <= upper && upper <= exact*(1+open)) {
+				t.Errorf("%s: the worst row costs %v, stated is at most %v", name, exact, upper)
+			}
+		})
 	}
 }
 

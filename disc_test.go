@@ -91,15 +91,17 @@ func TestDesignMapKinds(t *testing.T) {
 	}
 	matrix := &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 2, 1, 0, 1, 2, 1, 0}}
 	for name, c := range map[string]cost.Matrix{"ring": ring, "one point": lonely, "outputs": outputs, "matrix": matrix} {
-		d, err := wpm.NewDesign(ctx, c, one, wpm.Objective{Kind: wpm.Map, Devices: 1000})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		worst, _ := d.WorstCase()
-		if !(worst >= d.Even()*(1-1e-9)) || !(d.Base().WorstCase <= worst*(1+1e-9)) {
-			t.Errorf("%s: worst %v, base %v, even %v", name, worst, d.Base().WorstCase, d.Even())
-		}
+		t.Run(name, func(t *testing.T) {
+			d, err := wpm.NewDesign(ctx, c, one, wpm.Objective{Kind: wpm.Map, Devices: 1000})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			worst, _ := d.WorstCase()
+			if !(worst >= d.Even()*(1-1e-9)) || !(d.Base().WorstCase <= worst*(1+1e-9)) {
+				t.Errorf("%s: worst %v, base %v, even %v", name, worst, d.Base().WorstCase, d.Even())
+			}
+		})
 	}
 	lopsided := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 2, 0}}
 	if _, err := wpm.NewDesign(ctx, lopsided, one, wpm.Objective{Kind: wpm.Map, Devices: 1}); !errors.Is(err,

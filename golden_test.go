@@ -34,41 +34,43 @@ func TestGoldenPolicies(t *testing.T) {
 		"earth":  {Kind: "greatcircle", X: places, P: 1},
 		"cosine": {Kind: "cosine", X: places},
 	} {
-		c, err := spec.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, kv := c.Dims()
-		m, err := wpm.New(c, slices.Repeat([]float64{1 / float64(kv)}, kv), given.Epsilon(t, "3/2"), wpm.Options{Bits: 40})
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		p, err := m.Publish(t.Context(), published)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		got, err := policy.Encode(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		numtest.GoldenBytes(t, "testdata/policies/"+name+".json", got)
-		if id := p.ID(); hex.EncodeToString(id[:]) != want[name].ID {
-			t.Errorf("%s: ID %x, want %s", name, id, want[name].ID)
-		}
-		if len(want[name].Rows) != p.Inputs() {
-			t.Errorf("%s: %d rows, want %d", name, p.Inputs(), len(want[name].Rows))
-			continue
-		}
-		for i, row := range want[name].Rows {
-			w, err := p.Row(i)
-			if err != nil || w.Len() != len(row) {
-				t.Fatal(name, i, err)
+		t.Run(name, func(t *testing.T) {
+			c, err := spec.Build()
+			if err != nil {
+				t.Fatal(err)
 			}
-			for j, n := range row {
-				if w.At(j) != n {
-					t.Errorf("%s: row %d has %d at %d, want %d", name, i, w.At(j), j, n)
+			_, kv := c.Dims()
+			m, err := wpm.New(c, slices.Repeat([]float64{1 / float64(kv)}, kv), given.Epsilon(t, "3/2"), wpm.Options{Bits: 40})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			p, err := m.Publish(t.Context(), published)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			got, err := policy.Encode(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			numtest.GoldenBytes(t, "testdata/policies/"+name+".json", got)
+			if id := p.ID(); hex.EncodeToString(id[:]) != want[name].ID {
+				t.Errorf("%s: ID %x, want %s", name, id, want[name].ID)
+			}
+			if len(want[name].Rows) != p.Inputs() {
+				t.Errorf("%s: %d rows, want %d", name, p.Inputs(), len(want[name].Rows))
+				return
+			}
+			for i, row := range want[name].Rows {
+				w, err := p.Row(i)
+				if err != nil || w.Len() != len(row) {
+					t.Fatal(name, i, err)
+				}
+				for j, n := range row {
+					if w.At(j) != n {
+						t.Errorf("%s: row %d has %d at %d, want %d", name, i, w.At(j), j, n)
+					}
 				}
 			}
-		}
+		})
 	}
 }

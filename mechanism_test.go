@@ -378,9 +378,11 @@ func TestErrors(t *testing.T) {
 		{"solver", second(wpm.New(ring, flat, one, wpm.Options{Solver: 99})), wpm.ErrOption},
 		{"nil box", second(wpm.FromPolytope(ring, nil, wpm.Options{})), wpm.ErrShape},
 	} {
-		if !errors.Is(test.err, test.want) {
-			t.Errorf("%s: error %v, want %v", test.name, test.err, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if !errors.Is(test.err, test.want) {
+				t.Errorf("%s: error %v, want %v", test.name, test.err, test.want)
+			}
+		})
 	}
 	m, err := wpm.New(ring, flat, one, wpm.Options{})
 	if err != nil {
@@ -397,9 +399,11 @@ func TestErrors(t *testing.T) {
 		{"negative", []float64{-1, 2, 0, 0}, mincostflow.ErrNegative},
 		{"mass", []float64{0, 0, 0, 0}, mincostflow.ErrMass},
 	} {
-		if _, err := m.Project(ctx, test.mu); !errors.Is(err, test.want) {
-			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := m.Project(ctx, test.mu); !errors.Is(err, test.want) {
+				t.Errorf("%s: error %v, want %v", test.name, err, test.want)
+			}
+		})
 	}
 	if _, err := m.ProjectSparse(ctx, nil, nil); !errors.Is(err, mincostflow.ErrMass) {
 		t.Errorf("empty sparse mu: %v", err)

@@ -76,18 +76,20 @@ func TestCounter(t *testing.T) {
 		{"other magic", "77706d32" + text(reportOf(good, 2))[8:], aggregate.Malformed},
 		{"zero report", "77706d31" + strings.Repeat("0", 72), aggregate.Malformed},
 	} {
-		n, err := aggregate.NewCounter(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := n.Text([]byte(c.line)); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-		if raw, err := hex.DecodeString(c.line); err == nil && c.line != upper {
-			if got := n.Binary(raw); got != c.want && !strings.Contains(c.name, "capital") {
-				t.Errorf("%s, binary: %v, want %v", c.name, got, c.want)
+		t.Run(c.name, func(t *testing.T) {
+			n, err := aggregate.NewCounter(p)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			if got := n.Text([]byte(c.line)); got != c.want {
+				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			}
+			if raw, err := hex.DecodeString(c.line); err == nil && c.line != upper {
+				if got := n.Binary(raw); got != c.want && !strings.Contains(c.name, "capital") {
+					t.Errorf("%s, binary: %v, want %v", c.name, got, c.want)
+				}
+			}
+		})
 	}
 	n, err := aggregate.NewCounter(p)
 	if err != nil {
@@ -284,10 +286,12 @@ func TestDecodeCountsErrors(t *testing.T) {
 			aggregate.ErrLimit},
 		{"size", strings.Repeat("\n", aggregate.MaxCountsBytes+1), "bytes", aggregate.ErrLimit},
 	} {
-		got, err := aggregate.DecodeCounts([]byte(c.text))
-		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) || got.Reports != nil {
-			t.Errorf("%s: %v, want %v with %q", c.name, err, c.err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got, err := aggregate.DecodeCounts([]byte(c.text))
+			if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.want) || got.Reports != nil {
+				t.Errorf("%s: %v, want %v with %q", c.name, err, c.err, c.want)
+			}
+		})
 	}
 }
 
@@ -398,14 +402,16 @@ func TestCountsErrors(t *testing.T) {
 		"shards": {func(c *aggregate.Counts) { c.Shards = make([]aggregate.Shard, aggregate.MaxShards+1) },
 			aggregate.ErrLimit, true},
 	} {
-		other := part()
-		c.change(&other)
-		if got, err := aggregate.Merge(part(), other); !errors.Is(err, c.want) || got.Reports != nil {
-			t.Errorf("%s: Merge: %v, want %v", name, err, c.want)
-		}
-		if _, err := other.Encode(); c.alone != (err != nil) || c.alone && !errors.Is(err, c.want) {
-			t.Errorf("%s: Encode: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			other := part()
+			c.change(&other)
+			if got, err := aggregate.Merge(part(), other); !errors.Is(err, c.want) || got.Reports != nil {
+				t.Errorf("%s: Merge: %v, want %v", name, err, c.want)
+			}
+			if _, err := other.Encode(); c.alone != (err != nil) || c.alone && !errors.Is(err, c.want) {
+				t.Errorf("%s: Encode: %v", name, err)
+			}
+		})
 	}
 	empty := aggregate.Counts{}
 	if _, err := empty.Encode(); !errors.Is(err, aggregate.ErrLimit) {

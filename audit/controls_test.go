@@ -97,13 +97,15 @@ func TestControlsCanFail(t *testing.T) {
 			mechanism(408, 316, 150)), n: 100},
 		"device without a bug": {table: fair(t), device: func(i int, _ uint64) int { return i % 4 }, n: 100},
 	} {
-		c, err := p.run(context.Background(), 0)
-		if err != nil || c.Found {
-			t.Errorf("%s: found %v, %v", name, c.Found, err)
-		}
-		if !strings.Contains(c.Gates(), "MISSED") && !strings.Contains(c.Gates(), "FALSE ALARM") {
-			t.Errorf("%s: %s", name, c.Gates())
-		}
+		t.Run(name, func(t *testing.T) {
+			c, err := p.run(context.Background(), 0)
+			if err != nil || c.Found {
+				t.Errorf("%s: found %v, %v", name, c.Found, err)
+			}
+			if !strings.Contains(c.Gates(), "MISSED") && !strings.Contains(c.Gates(), "FALSE ALARM") {
+				t.Errorf("%s: %s", name, c.Gates())
+			}
+		})
 	}
 }
 

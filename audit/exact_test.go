@@ -82,12 +82,14 @@ func TestBox(t *testing.T) {
 		"hi too light": {func(t *Table) { t.Hi = []uint64{341, 341, 341, 0} }, "upper bounds sum to 1023"},
 		"lo overflow":  {func(t *Table) { t.Lo[0], t.Lo[1], t.Lo[2] = 1<<63, 1<<63, 1<<63 }, "above hi"},
 	} {
-		bad := good
-		bad.Lo, bad.Hi = slices.Clone(good.Lo), slices.Clone(good.Hi)
-		test.change(&bad)
-		if c := Box(bad); c.Passed || !strings.Contains(c.Fault, test.want) {
-			t.Errorf("%s: passed %v, fault %q, want one with %q", name, c.Passed, c.Fault, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			bad.Lo, bad.Hi = slices.Clone(good.Lo), slices.Clone(good.Hi)
+			test.change(&bad)
+			if c := Box(bad); c.Passed || !strings.Contains(c.Fault, test.want) {
+				t.Errorf("%s: passed %v, fault %q, want one with %q", name, c.Passed, c.Fault, test.want)
+			}
+		})
 	}
 }
 
@@ -144,12 +146,14 @@ func TestRows(t *testing.T) {
 		"lost":          {[]uint64{0, 0, 0, 0}, "input 2: weight 0"},
 		"overflow":      {[]uint64{1 << 63, 1 << 63, 1 << 63, 1 << 63}, "outside"},
 	} {
-		bad := good
-		bad.Rows = slices.Clone(good.Rows)
-		bad.Rows[2].N = test.row
-		if c := Rows(bad); c.Passed || !strings.Contains(c.Fault, test.want) {
-			t.Errorf("%s: passed %v, fault %q, want one with %q", name, c.Passed, c.Fault, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			bad.Rows = slices.Clone(good.Rows)
+			bad.Rows[2].N = test.row
+			if c := Rows(bad); c.Passed || !strings.Contains(c.Fault, test.want) {
+				t.Errorf("%s: passed %v, fault %q, want one with %q", name, c.Passed, c.Fault, test.want)
+			}
+		})
 	}
 	// In a box that is too wide, rows may each be inside and yet too far apart.
 	wide := good
@@ -262,9 +266,11 @@ func TestRandomSurvivesSolvers(t *testing.T) {
 		},
 		"the data": func(_ context.Context, mu []float64) ([]float64, error) { return mu, nil },
 	} {
-		if c, err := Random(context.Background(), p, 100, 1, project); err != nil || !c.Passed || c.Rows != 100 {
-			t.Errorf("%s: %+v, %v", name, c, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if c, err := Random(context.Background(), p, 100, 1, project); err != nil || !c.Passed || c.Rows != 100 {
+				t.Errorf("%s: %+v, %v", name, c, err)
+			}
+		})
 	}
 	calls := 0
 	if _, err := Random(context.Background(), p, 100, 1, func(_ context.Context, mu []float64) ([]float64, error) {

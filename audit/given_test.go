@@ -72,10 +72,12 @@ func TestGiven(t *testing.T) {
 		"endless":    {strings.NewReader(strings.Repeat("1", 1000)), nil, "line 1"},
 		"reader":     {io.MultiReader(strings.NewReader(good), failing{broken}), broken, "line 6"},
 	} {
-		if c, err := Given(ctx, p, RowFile{"x", test.text}); err == nil || test.want != nil && !errors.Is(err, test.want) ||
-			!strings.Contains(err.Error(), test.line) || c.Rows != 0 {
-			t.Errorf("%s: %v, want %v at %s", name, err, test.want, test.line)
-		}
+		t.Run(name, func(t *testing.T) {
+			if c, err := Given(ctx, p, RowFile{"x", test.text}); err == nil || test.want != nil && !errors.Is(err, test.want) ||
+				!strings.Contains(err.Error(), test.line) || c.Rows != 0 {
+				t.Errorf("%s: %v, want %v at %s", name, err, test.want, test.line)
+			}
+		})
 	}
 	if _, err := Given(ctx, policy.Policy{}, RowFile{"x", strings.NewReader(good)}); !errors.Is(err, ErrTable) {
 		t.Errorf("no policy: %v", err)

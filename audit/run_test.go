@@ -211,18 +211,20 @@ func TestRunFails(t *testing.T) {
 			c.Policy = withCertificate(t, strings.Split(privateFile(t, p), "\n")[1])
 		}, "certificate"},
 	} {
-		cfg := small(p)
-		if test.change(&cfg); cfg.Sampler != nil {
-			cfg.Unmixed = true // these know no mixed clients
-		}
-		r, err := Run(context.Background(), cfg)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if r.Passed || r.Broken || !strings.Contains(r.Verdict, test.want) {
-			t.Errorf("%s: passed %v, %q, want %q", name, r.Passed, r.Verdict, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			cfg := small(p)
+			if test.change(&cfg); cfg.Sampler != nil {
+				cfg.Unmixed = true // these know no mixed clients
+			}
+			r, err := Run(context.Background(), cfg)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			if r.Passed || r.Broken || !strings.Contains(r.Verdict, test.want) {
+				t.Errorf("%s: passed %v, %q, want %q", name, r.Passed, r.Verdict, test.want)
+			}
+		})
 	}
 }
 
@@ -359,16 +361,18 @@ func TestRunErrors(t *testing.T) {
 			c.Certificates = []CertificateFile{{"file", io.MultiReader(strings.NewReader("x"), failing{broken})}}
 		}, broken},
 	} {
-		cfg := small(p)
-		cfg.Project = projector(t, p)
-		test.change(&cfg)
-		r, err := Run(context.Background(), cfg)
-		if !errors.Is(err, test.want) || !reflect.DeepEqual(r, Report{}) {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
-		if name == "certificates" && !strings.Contains(err.Error(), "file: line 1") {
-			t.Errorf("%s: %v names no line", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			cfg := small(p)
+			cfg.Project = projector(t, p)
+			test.change(&cfg)
+			r, err := Run(context.Background(), cfg)
+			if !errors.Is(err, test.want) || !reflect.DeepEqual(r, Report{}) {
+				t.Errorf("%s: %v, want %v", name, err, test.want)
+			}
+			if name == "certificates" && !strings.Contains(err.Error(), "file: line 1") {
+				t.Errorf("%s: %v names no line", name, err)
+			}
+		})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -389,24 +393,26 @@ func TestTargetFails(t *testing.T) {
 		"input 0: 0 draws":      func() error { return nil },
 		"panic: panic called w": func() error { panic(nil) },
 	} {
-		for _, mixedOnly := range []bool{false, true} {
-			cfg := small(p)
-			cfg.Samples = 200
-			cfg.Sampler = func(ctx context.Context, client Row, n int, counts []uint64) error {
-				if mixedOnly && client.Input != Mixed {
-					return good(ctx, client, n, counts)
+		t.Run(name, func(t *testing.T) {
+			for _, mixedOnly := range []bool{false, true} {
+				cfg := small(p)
+				cfg.Samples = 200
+				cfg.Sampler = func(ctx context.Context, client Row, n int, counts []uint64) error {
+					if mixedOnly && client.Input != Mixed {
+						return good(ctx, client, n, counts)
+					}
+					return fail()
 				}
-				return fail()
+				cfg.Inputs = nil
+				r, err := Run(context.Background(), cfg)
+				if want := strings.TrimPrefix(name, "input 0: "); err != nil || r.Passed || r.Statistics != nil ||
+					!strings.Contains(r.Fault, want) ||
+					!strings.Contains(r.Verdict, want) || !strings.Contains(string(r.Text()), want) ||
+					!strings.Contains(string(must(r.JSON())), `"fault"`) {
+					t.Errorf("%s: %v, %+v", name, err, r.Verdict)
+				}
 			}
-			cfg.Inputs = nil
-			r, err := Run(context.Background(), cfg)
-			if want := strings.TrimPrefix(name, "input 0: "); err != nil || r.Passed || r.Statistics != nil ||
-				!strings.Contains(r.Fault, want) ||
-				!strings.Contains(r.Verdict, want) || !strings.Contains(string(r.Text()), want) ||
-				!strings.Contains(string(must(r.JSON())), `"fault"`) {
-				t.Errorf("%s: %v, %+v", name, err, r.Verdict)
-			}
-		}
+		})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cfg := small(p)

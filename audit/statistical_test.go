@@ -234,18 +234,20 @@ func TestStatisticalErrors(t *testing.T) {
 		"out of range": {func(*Design) {},
 			func(_ context.Context, _ Row, _ int, c []uint64) error { c[len(c)]++; return nil }, ErrSampler},
 	} {
-		for _, serial := range []bool{true, false} {
-			d := Design{Table: good, Samples: 100, Serial: serial}
-			d.Table.Rows = slices.Clone(good.Rows)
-			test.change(&d)
-			st, err := Statistical(context.Background(), d, test.sampler)
-			if !errors.Is(err, test.want) || st.Counts != nil {
-				t.Errorf("%s, serial %v: %v, want %v", name, serial, err, test.want)
+		t.Run(name, func(t *testing.T) {
+			for _, serial := range []bool{true, false} {
+				d := Design{Table: good, Samples: 100, Serial: serial}
+				d.Table.Rows = slices.Clone(good.Rows)
+				test.change(&d)
+				st, err := Statistical(context.Background(), d, test.sampler)
+				if !errors.Is(err, test.want) || st.Counts != nil {
+					t.Errorf("%s, serial %v: %v, want %v", name, serial, err, test.want)
+				}
+				if test.want == broken && !errors.Is(err, ErrSampler) {
+					t.Errorf("%s: %v is not ErrSampler", name, err)
+				}
 			}
-			if test.want == broken && !errors.Is(err, ErrSampler) {
-				t.Errorf("%s: %v is not ErrSampler", name, err)
-			}
-		}
+		})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

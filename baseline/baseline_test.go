@@ -221,9 +221,11 @@ func TestKPMVerify(t *testing.T) {
 		"mu itself":      mu,
 		"uniform output": {0.25, 0.25, 0.25, 0.25},
 	} {
-		if err := baseline.KPMVerify(mu, eps, q, r); !errors.Is(err, baseline.ErrCertificate) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := baseline.KPMVerify(mu, eps, q, r); !errors.Is(err, baseline.ErrCertificate) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	for _, bad := range []float64{0, r * (1 + 1e-14), math.NaN(), math.Inf(1), -r} {
 		if err := baseline.KPMVerify(mu, eps, good, bad); !errors.Is(err, baseline.ErrCertificate) {
@@ -330,11 +332,13 @@ func TestExponential(t *testing.T) {
 		// and the exponents below 1e-15
 		"half of eps is 0": {&cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1e306, 0, 1e-2, 1e306, 0}}, 5e-324},
 	} {
-		q, err := exponential(test.c, mu, test.eps)
-		if err != nil {
-			t.Fatal(err)
-		}
-		numtest.NearSlice(t, name, q, third, rounded)
+		t.Run(name, func(t *testing.T) {
+			q, err := exponential(test.c, mu, test.eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			numtest.NearSlice(t, name, q, third, rounded)
+		})
 	}
 	// A tiny eps against a tiny Delta: 1e-320 * 1 / (2e-320).
 	q, err = exponential(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1e-320, 1}}, []float64{1, 0}, 1e-320)
@@ -376,16 +380,18 @@ func TestInexactMass(t *testing.T) {
 		"RandomizedResponse": func(mu []float64) ([]float64, error) { return baseline.RandomizedResponse(mu, 1) },
 		"Exponential":        func(mu []float64) ([]float64, error) { return exponential(c, mu, 1) },
 	} {
-		want, err := rule(mu)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := rule(off)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkSum(t, q)
-		numtest.NearSlice(t, name, q, want, numtest.Tol{Rel: 1e-14, Why: "the inputs are proportional up to rounding"})
+		t.Run(name, func(t *testing.T) {
+			want, err := rule(mu)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := rule(off)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSum(t, q)
+			numtest.NearSlice(t, name, q, want, numtest.Tol{Rel: 1e-14, Why: "the inputs are proportional up to rounding"})
+		})
 	}
 }
 
@@ -468,9 +474,11 @@ func TestGroups(t *testing.T) {
 		"negative":              second(baseline.NewGroups(2, [][]int{{-1}})),
 		"twice":                 second(baseline.NewGroups(2, [][]int{{1, 0, 1}})),
 	} {
-		if !errors.Is(err, baseline.ErrGroup) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !errors.Is(err, baseline.ErrGroup) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	lonely, err := baseline.NewGroups(2, [][]int{{0}})
 	if err != nil {
@@ -524,11 +532,13 @@ func TestInputs(t *testing.T) {
 		{"negative eps", []float64{1, 0}, -1e-300, baseline.ErrEpsilon},
 		{"large eps", []float64{1, 0}, 701, baseline.ErrEpsilon},
 	} {
-		for name, rule := range rules {
-			if err := rule(test.mu, test.eps); !errors.Is(err, test.want) {
-				t.Errorf("%s, %s: %v, want %v", name, test.name, err, test.want)
+		t.Run(test.name, func(t *testing.T) {
+			for name, rule := range rules {
+				if err := rule(test.mu, test.eps); !errors.Is(err, test.want) {
+					t.Errorf("%s, %s: %v, want %v", name, test.name, err, test.want)
+				}
 			}
-		}
+		})
 	}
 	if _, err := exponential(c, []float64{1}, 1); !errors.Is(err, baseline.ErrShape) {
 		t.Errorf("Exponential, short mu: %v", err)
@@ -559,12 +569,14 @@ func TestInputs(t *testing.T) {
 			return second(baseline.RandomizedResponseChannel(k, eps))
 		},
 	} {
-		if err := f(0, 1); !errors.Is(err, baseline.ErrShape) {
-			t.Errorf("%s(0, 1): %v", name, err)
-		}
-		if err := f(3, nan); !errors.Is(err, baseline.ErrEpsilon) {
-			t.Errorf("%s(3, NaN): %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := f(0, 1); !errors.Is(err, baseline.ErrShape) {
+				t.Errorf("%s(0, 1): %v", name, err)
+			}
+			if err := f(3, nan); !errors.Is(err, baseline.ErrEpsilon) {
+				t.Errorf("%s(3, NaN): %v", name, err)
+			}
+		})
 	}
 	if _, err := baseline.NewExponential(c, -1); !errors.Is(err, baseline.ErrEpsilon) {
 		t.Errorf("exponential: %v", err)

@@ -374,9 +374,11 @@ func TestGroupKPMFewGenres(t *testing.T) {
 		"other groups":   second(baseline.GroupKPM([]float64{1, 0, 0, 0}, in, one, 1, 0)),
 		"another number": second(baseline.GroupKPM([]float64{1, 0, 0, 0}, in, one, 1, 0)),
 	} {
-		if !errors.Is(err, baseline.ErrGroup) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !errors.Is(err, baseline.ErrGroup) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	for _, mass := range []float64{math.NaN(), -1, math.Inf(1), 99} {
 		if _, err := baseline.GroupKPM([]float64{1, 0, 0, 0}, in, in, 1, mass); !errors.Is(err, baseline.ErrInfeasible) {

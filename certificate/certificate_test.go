@@ -227,9 +227,11 @@ func TestNewRefuses(t *testing.T) {
 		},
 		"kpm: empty": func() error { _, err := certificate.NewKPM(nil, 1, nil, 1); return err },
 	} {
-		if err := f(); !errors.Is(err, certificate.ErrEvidence) {
-			t.Errorf("%s: error %v, want %v", name, err, certificate.ErrEvidence)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := f(); !errors.Is(err, certificate.ErrEvidence) {
+				t.Errorf("%s: error %v, want %v", name, err, certificate.ErrEvidence)
+			}
+		})
 	}
 	if !slices.Equal(p.Source, []float64{1}) || !slices.Equal(p.Lo, []float64{0.25, 0.25}) {
 		t.Error("inputs were modified")
@@ -556,17 +558,19 @@ func TestDecodeStrict(t *testing.T) {
 		"deep":     {strings.Repeat("[", 1<<16), certificate.ErrFormat},
 		"too long": {strings.Repeat(" ", certificate.MaxBytes+1), certificate.ErrLimit},
 	} {
-		c, err := certificate.Decode([]byte(test.text))
-		if !errors.Is(err, test.want) {
-			t.Errorf("%s: error %v, want %v", name, err, test.want)
-		}
-		if c != (certificate.Certificate{}) {
-			t.Errorf("%s: an error and a certificate", name)
-		}
-		var f *certificate.FormatError
-		if errors.As(err, &f) && (f.Offset < 0 || f.Offset > len(test.text)) {
-			t.Errorf("%s: offset %d of %d bytes", name, f.Offset, len(test.text))
-		}
+		t.Run(name, func(t *testing.T) {
+			c, err := certificate.Decode([]byte(test.text))
+			if !errors.Is(err, test.want) {
+				t.Errorf("%s: error %v, want %v", name, err, test.want)
+			}
+			if c != (certificate.Certificate{}) {
+				t.Errorf("%s: an error and a certificate", name)
+			}
+			var f *certificate.FormatError
+			if errors.As(err, &f) && (f.Offset < 0 || f.Offset > len(test.text)) {
+				t.Errorf("%s: offset %d of %d bytes", name, f.Offset, len(test.text))
+			}
+		})
 	}
 	for kind, c := range sample(t) {
 		stranger := replace(t, text(t, c), `"evidence":{`, `"evidence":{"x":1,`)
@@ -679,11 +683,13 @@ func TestLines(t *testing.T) {
 		"reader fails": {io.MultiReader(strings.NewReader(good), failing{broken}), len(list) + 1, broken},
 		"endless line": {io.MultiReader(strings.NewReader(good), zeros{}), len(list) + 1, certificate.ErrLimit},
 	} {
-		err := certificate.Read(test.in, func(int, certificate.Certificate) error { return nil })
-		var at *certificate.LineError
-		if !errors.Is(err, test.want) || !errors.As(err, &at) || at.Line != test.line {
-			t.Errorf("%s: %v, want %v on line %d", name, err, test.want, test.line)
-		}
+		t.Run(name, func(t *testing.T) {
+			err := certificate.Read(test.in, func(int, certificate.Certificate) error { return nil })
+			var at *certificate.LineError
+			if !errors.Is(err, test.want) || !errors.As(err, &at) || at.Line != test.line {
+				t.Errorf("%s: %v, want %v on line %d", name, err, test.want, test.line)
+			}
+		})
 	}
 	if err := certificate.Read(strings.NewReader(good),
 		func(int, certificate.Certificate) error { return broken }); err != broken {

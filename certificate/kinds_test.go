@@ -84,9 +84,11 @@ func TestFractionLimits(t *testing.T) {
 		"two long denominators": {fractions{frac(one, odd(1500)), frac(one, odd(1501))}, ErrLimit},
 		"missing":               {fractions{{nil}}, ErrShape},
 	} {
-		if err := test.xs.check("f", len(test.xs)); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := test.xs.check("f", len(test.xs)); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, want %v", name, err, test.want)
+			}
+		})
 	}
 	if err := primes[:10].check("f", 9); !errors.Is(err, ErrShape) {
 		t.Errorf("ten for nine: %v", err)

@@ -110,9 +110,11 @@ func TestEntropicMix(t *testing.T) {
 		"blocks of another grid": {replace(t, genuine, `"rows":3,"cols":6`, `"rows":6,"cols":3`), certificate.ErrCost},
 		"f above the costs":      {list("f", set(0, "0.5")), certificate.ErrEvidence},
 	} {
-		if err := check(rehash(t, test.forged)); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := check(rehash(t, test.forged)); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, want %v", name, err, test.want)
+			}
+		})
 	}
 	// An ulp here or there, or a worse flow: where that is accepted, mu, q and both bounds are as they were, and true.
 	for _, name := range []string{"right", "down", "log_v", "q", "f", "g"} {

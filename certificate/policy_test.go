@@ -196,16 +196,18 @@ func TestCheckPolicyRefuses(t *testing.T) {
 		// True of the base measure; but five columns at five bits are another mechanism.
 		"rows rounded too much": {about(five, math.Nextafter(nearest, 1)), 5, certificate.ErrClaim},
 	} {
-		p, err := design(t, five, "0.3", test.bits, func(cfg *policy.Config) { cfg.Certificate = test.text })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, got, err := certificate.CheckPolicy(ctx, p); !errors.Is(err, test.want) || got != (certificate.PolicyBounds{}) {
-			t.Errorf("%s: %v, want %v", name, err, test.want)
-		}
-		if _, _, err := certificate.CheckPolicy(ctx, withoutRows(t, p)); !errors.Is(err, test.want) {
-			t.Errorf("%s, without rows: %v, want %v", name, err, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			p, err := design(t, five, "0.3", test.bits, func(cfg *policy.Config) { cfg.Certificate = test.text })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, got, err := certificate.CheckPolicy(ctx, p); !errors.Is(err, test.want) || got != (certificate.PolicyBounds{}) {
+				t.Errorf("%s: %v, want %v", name, err, test.want)
+			}
+			if _, _, err := certificate.CheckPolicy(ctx, withoutRows(t, p)); !errors.Is(err, test.want) {
+				t.Errorf("%s, without rows: %v, want %v", name, err, test.want)
+			}
+		})
 	}
 	// Without a cost in the policy, the certificate must bring it.
 	bare := func(text []byte) policy.Policy {

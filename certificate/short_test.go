@@ -137,13 +137,15 @@ func TestShortEvidence(t *testing.T) {
 		"a threshold missing": func(e *short) { e.Thresholds = e.Thresholds[1:] },
 		"a mass of zero":      func(e *short) { e.M = 0 },
 	} {
-		e := evidence
-		e.Weights.Index, e.Weights.Weight, e.Thresholds = slices.Clone(e.Weights.Index), slices.Clone(e.Weights.Weight),
-			slices.Clone(e.Thresholds)
-		change(&e)
-		if _, err := verify(e); err == nil {
-			t.Errorf("%s: not refused", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			e := evidence
+			e.Weights.Index, e.Weights.Weight, e.Thresholds = slices.Clone(e.Weights.Index), slices.Clone(e.Weights.Weight),
+				slices.Clone(e.Thresholds)
+			change(&e)
+			if _, err := verify(e); err == nil {
+				t.Errorf("%s: not refused", name)
+			}
+		})
 	}
 	mass := []byte(fmt.Sprintf(`{"m":%v,`, evidence.M))
 	for _, head := range []string{`{"m":null,`, `{"m":1e999,`, `{"m":"1",`, `{"m":[` + fmt.Sprint(evidence.M) + `],`,

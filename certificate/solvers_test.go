@@ -72,9 +72,11 @@ func TestEntropicEvidence(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]certificate.Certificate{"plain": plain, "flow": flow, "plan": plan} {
-		if err := check(text(t, c)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := check(text(t, c)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	for _, test := range []struct {
 		c        certificate.Certificate
@@ -120,10 +122,12 @@ func TestEntropicEvidence(t *testing.T) {
 		{"a missing potential", `"f":\[[^,]*,`, `"f":[`, certificate.ErrShape},
 		{"no regularisation", `"reg":[^,]*`, `"reg":-1`, certificate.ErrEvidence},
 	} {
-		forged := regexp.MustCompile(test.pattern).ReplaceAll(text(t, plain), []byte(test.new))
-		if err := check(forged); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			forged := regexp.MustCompile(test.pattern).ReplaceAll(text(t, plain), []byte(test.new))
+			if err := check(forged); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, want %v", test.name, err, test.want)
+			}
+		})
 	}
 }
 

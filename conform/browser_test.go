@@ -88,9 +88,11 @@ func TestBrowser(t *testing.T) {
 		{"torn, spent", said.Torn.Spent, "9/2"},
 		{"torn, error", said.Torn.Error, ""},
 	} {
-		if check.got != check.want {
-			t.Errorf("%s: %q, want %q", check.what, check.got, check.want)
-		}
+		t.Run(check.what, func(t *testing.T) {
+			if check.got != check.want {
+				t.Errorf("%s: %q, want %q", check.what, check.got, check.want)
+			}
+		})
 	}
 	ledger, err := hex.DecodeString(said.Text)
 	if err != nil {

@@ -106,10 +106,12 @@ func TestHello(t *testing.T) {
 	for name, want := range map[string]string{
 		"hello-twice": "there twice", "hello-unknown": `"klingon"`, "hello-silent": "no answer within",
 	} {
-		r := run(t, name, 2*time.Second)
-		if len(r.Groups) != 1 || r.Groups[0].Status != Failed || !strings.Contains(r.Groups[0].Reason, want) {
-			t.Errorf("%s: %+v, want a reason with %q", name, r.Groups, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			r := run(t, name, 2*time.Second)
+			if len(r.Groups) != 1 || r.Groups[0].Status != Failed || !strings.Contains(r.Groups[0].Reason, want) {
+				t.Errorf("%s: %+v, want a reason with %q", name, r.Groups, want)
+			}
+		})
 	}
 	if r := run(t, "hello-none", 0); !r.OK() || r.NotOffered < 40 || r.Passed != 8 {
 		t.Errorf("a client that offers nothing: %+v", r)
@@ -119,15 +121,17 @@ func TestHello(t *testing.T) {
 func TestEnd(t *testing.T) {
 	for name, want := range map[string]string{"late": "one more thing", "unclean": "exit status 4",
 		"stays": "goes on after"} {
-		t.Setenv("WPM_CONFORM_CLIENT", name)
-		c := &client{command: []string{os.Args[0]}, limit: 2 * time.Second}
-		if err := c.start(); err != nil {
-			t.Fatal(err)
-		}
-		var b broken
-		if err := c.end(); !errors.As(err, &b) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("WPM_CONFORM_CLIENT", name)
+			c := &client{command: []string{os.Args[0]}, limit: 2 * time.Second}
+			if err := c.start(); err != nil {
+				t.Fatal(err)
+			}
+			var b broken
+			if err := c.end(); !errors.As(err, &b) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		})
 	}
 }
 

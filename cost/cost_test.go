@@ -71,11 +71,13 @@ func TestDense(t *testing.T) {
 		{"Inf", 2, 2, []float64{0, 1, inf, 3}, cost.ErrNotFinite, "C[1][0] = +Inf"},
 		{"-Inf", 1, 1, []float64{-inf}, cost.ErrNotFinite, "C[0][0] = -Inf"},
 	} {
-		d, err := cost.NewDense(c.k, c.kv, c.data)
-		checkError(t, c.name, err, c.want, c.text)
-		if (d == nil) != (err != nil) {
-			t.Errorf("%s: matrix %v with error %v", c.name, d, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			d, err := cost.NewDense(c.k, c.kv, c.data)
+			checkError(t, c.name, err, c.want, c.text)
+			if (d == nil) != (err != nil) {
+				t.Errorf("%s: matrix %v with error %v", c.name, d, err)
+			}
+		})
 	}
 	var e *cost.EntryError
 	if _, err := cost.NewDense(1, 2, []float64{1, -2}); !errors.As(err, &e) || e.I != 0 || e.J != 1 || e.Value != -2 {
@@ -117,8 +119,10 @@ func TestFromRows(t *testing.T) {
 		{"ragged", [][]float64{{1, 2}, {1, 2}, {1}}, cost.ErrShape, "row 2 has 1 numbers, row 0 has 2"},
 		{"negative", [][]float64{{1}, {-1}}, cost.ErrNegative, "C[1][0]"},
 	} {
-		_, err := cost.FromRows(c.rows)
-		checkError(t, c.name, err, c.want, c.text)
+		t.Run(c.name, func(t *testing.T) {
+			_, err := cost.FromRows(c.rows)
+			checkError(t, c.name, err, c.want, c.text)
+		})
 	}
 	// One row many times over is small in memory, and its copy is not.
 	row := make([]float64, 1<<16)
@@ -158,22 +162,24 @@ func TestValidate(t *testing.T) {
 		{"foreign, short row", foreign{2, 1, [][]float64{{1}, {}}}, cost.ErrShape, "row 1 has 0 numbers, want 1"},
 		{"foreign, negative", foreign{2, 1, [][]float64{{1}, {-1}}}, cost.ErrNegative, "C[1][0] = -1"},
 	} {
-		checkError(t, c.name, cost.Validate(c.m), c.want, c.text)
-		d, err := cost.Materialize(context.Background(), c.m)
-		checkError(t, "Materialize of "+c.name, err, c.want, c.text)
-		if (d == nil) != (err != nil) {
-			t.Errorf("Materialize of %s: %v with error %v", c.name, d, err)
-		}
-		hi, r := cost.Max(c.m), cost.Range(c.m)
-		if bad := c.want != nil; math.IsNaN(hi) != bad || math.IsNaN(r) != bad {
-			t.Errorf("%s: Max %v, Range %v", c.name, hi, r)
-		}
-		if _, ok := cost.Exponent(c.m); ok {
-			t.Errorf("%s has an exponent", c.name)
-		}
-		if _, err := cost.SpecOf(c.m); err == nil {
-			t.Errorf("%s has a Spec", c.name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			checkError(t, c.name, cost.Validate(c.m), c.want, c.text)
+			d, err := cost.Materialize(context.Background(), c.m)
+			checkError(t, "Materialize of "+c.name, err, c.want, c.text)
+			if (d == nil) != (err != nil) {
+				t.Errorf("Materialize of %s: %v with error %v", c.name, d, err)
+			}
+			hi, r := cost.Max(c.m), cost.Range(c.m)
+			if bad := c.want != nil; math.IsNaN(hi) != bad || math.IsNaN(r) != bad {
+				t.Errorf("%s: Max %v, Range %v", c.name, hi, r)
+			}
+			if _, ok := cost.Exponent(c.m); ok {
+				t.Errorf("%s has an exponent", c.name)
+			}
+			if _, err := cost.SpecOf(c.m); err == nil {
+				t.Errorf("%s has a Spec", c.name)
+			}
+		})
 	}
 }
 
@@ -254,23 +260,25 @@ func TestExponents(t *testing.T) {
 		"points":      func(p float64) (cost.Matrix, error) { return cost.NewPoints(x, nil, p) },
 		"greatcircle": func(p float64) (cost.Matrix, error) { return cost.NewGreatCircle(places, nil, p) },
 	} {
-		for _, p := range []float64{0, negz, -1, nan, inf, -inf} {
-			_, err := build(p)
-			checkError(t, fmt.Sprintf("%s p = %v", name, p), err, cost.ErrExponent, fmt.Sprint(p))
-		}
-		for _, p := range []float64{1e-300, 0.5, 1, 1.5, 2, 3, 4} {
-			m, err := build(p)
-			if err != nil {
-				t.Errorf("%s p = %v: %v", name, p, err)
-				continue
+		t.Run(name, func(t *testing.T) {
+			for _, p := range []float64{0, negz, -1, nan, inf, -inf} {
+				_, err := build(p)
+				checkError(t, fmt.Sprintf("%s p = %v", name, p), err, cost.ErrExponent, fmt.Sprint(p))
 			}
-			if q, ok := cost.Exponent(m); q != p || !ok {
-				t.Errorf("%s: Exponent = %v, %v, want %v", name, q, ok, p)
+			for _, p := range []float64{1e-300, 0.5, 1, 1.5, 2, 3, 4} {
+				m, err := build(p)
+				if err != nil {
+					t.Errorf("%s p = %v: %v", name, p, err)
+					continue
+				}
+				if q, ok := cost.Exponent(m); q != p || !ok {
+					t.Errorf("%s: Exponent = %v, %v, want %v", name, q, ok, p)
+				}
+				if d := entry(m, 0, 0); d != 0 {
+					t.Errorf("%s p = %v: diagonal %v", name, p, d)
+				}
 			}
-			if d := entry(m, 0, 0); d != 0 {
-				t.Errorf("%s p = %v: diagonal %v", name, p, d)
-			}
-		}
+		})
 	}
 }
 
@@ -307,17 +315,19 @@ func TestOverflow(t *testing.T) {
 		{"places over", func() (cost.Matrix, error) { return cost.NewGreatCircle(places, nil, 72) }, cost.ErrNotFinite},
 		{"near places", func() (cost.Matrix, error) { return cost.NewGreatCircle(places[:2], nil, 150) }, nil},
 	} {
-		m, err := c.build()
-		checkError(t, c.name, err, c.want, "")
-		if err == nil {
-			for _, r := range rows(m) {
-				for _, x := range r {
-					if !(x >= 0 && x <= maxF) {
-						t.Errorf("%s: entry %v", c.name, x)
+		t.Run(c.name, func(t *testing.T) {
+			m, err := c.build()
+			checkError(t, c.name, err, c.want, "")
+			if err == nil {
+				for _, r := range rows(m) {
+					for _, x := range r {
+						if !(x >= 0 && x <= maxF) {
+							t.Errorf("%s: entry %v", c.name, x)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -466,10 +476,12 @@ func TestPoints(t *testing.T) {
 		{"NaN", [][]float64{{1, nan}}, nil, cost.ErrPoint, "x[0][1] = NaN"},
 		{"Inf", [][]float64{{1}}, [][]float64{{1}, {-inf}}, cost.ErrPoint, "v[1][0] = -Inf"},
 	} {
-		_, err := cost.NewPoints(c.x, c.v, 1)
-		checkError(t, "points: "+c.name, err, c.want, c.text)
-		_, err = cost.NewCosine(c.x, c.v)
-		checkError(t, "cosine: "+c.name, err, c.want, c.text)
+		t.Run(c.name, func(t *testing.T) {
+			_, err := cost.NewPoints(c.x, c.v, 1)
+			checkError(t, "points: "+c.name, err, c.want, c.text)
+			_, err = cost.NewCosine(c.x, c.v)
+			checkError(t, "cosine: "+c.name, err, c.want, c.text)
+		})
 	}
 }
 
@@ -575,8 +587,10 @@ func TestGreatCircle(t *testing.T) {
 		{"longitude low", [][2]float64{{0, -181}}, nil, cost.ErrPoint, "-181"},
 		{"longitude Inf", [][2]float64{{0, inf}}, nil, cost.ErrPoint, "Inf"},
 	} {
-		_, err := cost.NewGreatCircle(c.x, c.v, 1)
-		checkError(t, c.name, err, c.want, c.text)
+		t.Run(c.name, func(t *testing.T) {
+			_, err := cost.NewGreatCircle(c.x, c.v, 1)
+			checkError(t, c.name, err, c.want, c.text)
+		})
 	}
 }
 

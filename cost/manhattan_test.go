@@ -24,15 +24,17 @@ func TestManhattan(t *testing.T) {
 		{"two sets", v, 1, []float64{2, 0, 7, 7, 7, 0}},
 		{"root", v, 0.5, []float64{math.Sqrt2, 0, math.Sqrt(7), math.Sqrt(7), math.Sqrt(7), 0}},
 	} {
-		d, err := cost.Manhattan(x, tt.v, tt.p)
-		if err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
-		for n, want := range tt.want {
-			if got := d.Data[n]; !(math.Abs(got-want) <= 0x1p-52*want) { // one power, good to a bit
-				t.Errorf("%s: entry %d is %v, want %v", tt.name, n, got, want)
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := cost.Manhattan(x, tt.v, tt.p)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
 			}
-		}
+			for n, want := range tt.want {
+				if got := d.Data[n]; !(math.Abs(got-want) <= 0x1p-52*want) { // one power, good to a bit
+					t.Errorf("%s: entry %d is %v, want %v", tt.name, n, got, want)
+				}
+			}
+		})
 	}
 	huge := [][]float64{{-math.MaxFloat64}, {math.MaxFloat64}}
 	many := make([][]float64, 20_000)
@@ -54,9 +56,11 @@ func TestManhattan(t *testing.T) {
 		{"power overflows", [][]float64{{0}, {1e200}}, nil, 2, cost.ErrNotFinite},
 		{"too many", many, nil, 1, cost.ErrTooLarge},
 	} {
-		if _, err := cost.Manhattan(tt.x, tt.v, tt.p); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := cost.Manhattan(tt.x, tt.v, tt.p); !errors.Is(err, tt.want) {
+				t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+			}
+		})
 	}
 }
 

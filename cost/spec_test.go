@@ -40,27 +40,29 @@ func TestParseSpec(t *testing.T) {
 		{"underflow is zero", `{"kind":"explicit","C":[[1e-999]]}`, cost.Spec{Kind: "explicit", C: [][]float64{{0}}},
 			`{"kind":"explicit","C":[[0]]}`},
 	} {
-		got, err := cost.ParseSpec([]byte(c.in))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		numtest.Equal(t, c.name, got, c.want)
-		canon := c.canon
-		if canon == "" {
-			canon = c.in
-		}
-		if text, err := json.Marshal(got); err != nil || string(text) != canon {
-			t.Errorf("%s: Marshal = %s, %v, want %s", c.name, text, err, canon)
-		}
-		var u cost.Spec
-		if err := json.Unmarshal([]byte(c.in), &u); err != nil {
-			t.Errorf("%s: Unmarshal: %v", c.name, err)
-		}
-		numtest.Equal(t, c.name, u, c.want)
-		if _, err := got.Build(); err != nil {
-			t.Errorf("%s: Build: %v", c.name, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got, err := cost.ParseSpec([]byte(c.in))
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				return
+			}
+			numtest.Equal(t, c.name, got, c.want)
+			canon := c.canon
+			if canon == "" {
+				canon = c.in
+			}
+			if text, err := json.Marshal(got); err != nil || string(text) != canon {
+				t.Errorf("%s: Marshal = %s, %v, want %s", c.name, text, err, canon)
+			}
+			var u cost.Spec
+			if err := json.Unmarshal([]byte(c.in), &u); err != nil {
+				t.Errorf("%s: Unmarshal: %v", c.name, err)
+			}
+			numtest.Equal(t, c.name, u, c.want)
+			if _, err := got.Build(); err != nil {
+				t.Errorf("%s: Build: %v", c.name, err)
+			}
+		})
 	}
 }
 
@@ -145,23 +147,25 @@ func TestParseSpecErrors(t *testing.T) {
 		{"depth", `{"kind":"explicit","C":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + `}`, "not JSON",
 			nil},
 	} {
-		s, err := cost.ParseSpec([]byte(c.in))
-		if !errors.Is(err, cost.ErrSpec) {
-			t.Errorf("%s: ParseSpec(%.60s) = %+v, error %v, want ErrSpec", c.name, c.in, s, err)
-			continue
-		}
-		if c.also != nil && !errors.Is(err, c.also) {
-			t.Errorf("%s: error %q is not %v", c.name, err, c.also)
-		}
-		if !strings.Contains(err.Error(), c.text) || len(err.Error()) > 300 {
-			t.Errorf("%s: error %q, want %q in it, and short", c.name, err, c.text)
-		}
-		numtest.Equal(t, c.name+": Spec with an error", s, cost.Spec{})
-		u := cost.Spec{Kind: "ring", N: 7}
-		if err := u.UnmarshalJSON([]byte(c.in)); err == nil {
-			t.Errorf("%s: UnmarshalJSON has no error", c.name)
-		}
-		numtest.Equal(t, c.name+": receiver after an error", u, cost.Spec{Kind: "ring", N: 7})
+		t.Run(c.name, func(t *testing.T) {
+			s, err := cost.ParseSpec([]byte(c.in))
+			if !errors.Is(err, cost.ErrSpec) {
+				t.Errorf("%s: ParseSpec(%.60s) = %+v, error %v, want ErrSpec", c.name, c.in, s, err)
+				return
+			}
+			if c.also != nil && !errors.Is(err, c.also) {
+				t.Errorf("%s: error %q is not %v", c.name, err, c.also)
+			}
+			if !strings.Contains(err.Error(), c.text) || len(err.Error()) > 300 {
+				t.Errorf("%s: error %q, want %q in it, and short", c.name, err, c.text)
+			}
+			numtest.Equal(t, c.name+": Spec with an error", s, cost.Spec{})
+			u := cost.Spec{Kind: "ring", N: 7}
+			if err := u.UnmarshalJSON([]byte(c.in)); err == nil {
+				t.Errorf("%s: UnmarshalJSON has no error", c.name)
+			}
+			numtest.Equal(t, c.name+": receiver after an error", u, cost.Spec{Kind: "ring", N: 7})
+		})
 	}
 }
 
@@ -189,11 +193,13 @@ func TestBuildErrors(t *testing.T) {
 		{"latitude", cost.Spec{Kind: "greatcircle", X: [][]float64{{91, 2}}}, cost.ErrPoint, "latitude"},
 		{"NaN point", cost.Spec{Kind: "points", X: [][]float64{{nan}}}, cost.ErrPoint, "NaN"},
 	} {
-		m, err := c.s.Build()
-		checkError(t, c.name, err, c.want, c.text)
-		if m != nil {
-			t.Errorf("%s: matrix %v", c.name, m)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			m, err := c.s.Build()
+			checkError(t, c.name, err, c.want, c.text)
+			if m != nil {
+				t.Errorf("%s: matrix %v", c.name, m)
+			}
+		})
 	}
 	for _, c := range []struct {
 		name string
@@ -205,9 +211,11 @@ func TestBuildErrors(t *testing.T) {
 		{"NaN in v", cost.Spec{Kind: "points", X: one, V: [][]float64{{nan}}}, cost.ErrNotFinite},
 		{"p", cost.Spec{Kind: "ring", N: 3, P: -1}, cost.ErrExponent},
 	} {
-		_, err := c.s.MarshalJSON()
-		checkError(t, "Marshal "+c.name, err, c.want, "")
-		checkError(t, "Marshal "+c.name, err, cost.ErrSpec, "")
+		t.Run(c.name, func(t *testing.T) {
+			_, err := c.s.MarshalJSON()
+			checkError(t, "Marshal "+c.name, err, c.want, "")
+			checkError(t, "Marshal "+c.name, err, cost.ErrSpec, "")
+		})
 	}
 }
 

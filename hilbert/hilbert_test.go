@@ -50,16 +50,18 @@ func TestDistance(t *testing.T) {
 		// The quotients are 1/(1 + 2 ulps) of two sizes: their products round to one number.
 		{"ratios that round to one", []float64{33, 28}, []float64{33 + 0x1p-46, 28 + 0x1p-46}, 7.689856447620128e-17},
 	} {
-		got, err := Distance(c.x, c.y)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		// 1e-308 times a number near 1 is rounded at 2^-52 of it.
-		tol := ulps
-		if c.name == "close, at the ends of the range" {
-			tol = numtest.Tol{Rel: 0.6, Why: "the input is rounded"}
-		}
-		numtest.Near(t, c.name, got, c.want, tol)
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Distance(c.x, c.y)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			// 1e-308 times a number near 1 is rounded at 2^-52 of it.
+			tol := ulps
+			if c.name == "close, at the ends of the range" {
+				tol = numtest.Tol{Rel: 0.6, Why: "the input is rounded"}
+			}
+			numtest.Near(t, c.name, got, c.want, tol)
+		})
 	}
 	for _, c := range []struct {
 		x, y []float64
@@ -91,10 +93,12 @@ func TestLogDistance(t *testing.T) {
 		{"overflow", []float64{math.MaxFloat64, 0}, []float64{-math.MaxFloat64, 0}, inf},
 		{"overflow at both ends", []float64{math.MaxFloat64}, []float64{-math.MaxFloat64}, 0},
 	} {
-		got, err := LogDistance(c.x, c.y)
-		if got != c.want || err != nil {
-			t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got, err := LogDistance(c.x, c.y)
+			if got != c.want || err != nil {
+				t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
+			}
+		})
 	}
 	for _, c := range []struct {
 		x, y []float64
@@ -320,11 +324,13 @@ func TestDiameter(t *testing.T) {
 		{"one column", m(3, 1, 1, 2, 0), 0},
 		{"the ends of float64", m(2, 2, 1e308, tiny, tiny, 1e308), 2 * (308*math.Ln10 + 1074*math.Ln2)},
 	} {
-		got, err := Diameter(c.a)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-		numtest.Near(t, c.name, got, c.want, numtest.Tol{Abs: 1e-15, Rel: 1e-14, Why: "logarithms up to 745"})
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Diameter(c.a)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			numtest.Near(t, c.name, got, c.want, numtest.Tol{Abs: 1e-15, Rel: 1e-14, Why: "logarithms up to 745"})
+		})
 	}
 	if d, err := GibbsDiameter(m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0), 1); d != inf || err != nil {
 		t.Errorf("an overflow: %v, %v", d, err)

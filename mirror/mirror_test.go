@@ -261,9 +261,11 @@ func TestErrors(t *testing.T) {
 		{"infinite factor", table, 1, mirror.Settings{Factor: math.Inf(1)}, mirror.ErrSettings},
 		{"every", table, 1, mirror.Settings{Every: -1}, mirror.ErrSettings},
 	} {
-		if _, err := mirror.Descend(background, test.table, test.eps, test.s); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v, want %v", test.name, err, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := mirror.Descend(background, test.table, test.eps, test.s); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, want %v", test.name, err, test.want)
+			}
+		})
 	}
 	for rule, want := range map[mirror.Rule]string{mirror.Paper: "paper", mirror.Adaptive: "adaptive", 9: "Rule(9)",
 		-1: "Rule(-1)"} {

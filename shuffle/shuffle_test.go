@@ -350,23 +350,27 @@ func TestErrors(t *testing.T) {
 		"NaN delta":       func(p *Problem) { p.Delta = math.NaN() },
 		"delta of 1":      func(p *Problem) { p.Delta = 1 },
 	} {
-		p := good
-		change(&p)
-		if _, err := Solve(p); !errors.Is(err, ErrProblem) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := (Guarantee{0.5, []int{0}}).Verify(p); !errors.Is(err, ErrProblem) {
-			t.Errorf("%s, verified: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := good
+			change(&p)
+			if _, err := Solve(p); !errors.Is(err, ErrProblem) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := (Guarantee{0.5, []int{0}}).Verify(p); !errors.Is(err, ErrProblem) {
+				t.Errorf("%s, verified: %v", name, err)
+			}
+		})
 	}
 	for name, g := range map[string]Guarantee{
 		"negative": {-1, []int{0}}, "NaN": {math.NaN(), []int{0}}, "infinite": {math.Inf(1), []int{0}}, "no edges": {0.5, nil},
 		"edges that fall": {0.5, []int{1, 0}}, "equal edges": {0.5, []int{1, 1}}, "edge -1": {0.5, []int{-1}},
 		"edge N": {0.5, []int{10}}, "many edges": {0.5, make([]int, 5000)},
 	} {
-		if err := g.Verify(good); !errors.Is(err, ErrEvidence) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := g.Verify(good); !errors.Is(err, ErrEvidence) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if err := (Guarantee{0.5, []int{0}}).Verify(good); !errors.Is(err, ErrDelta) {
 		t.Errorf("an eps' that is too small: %v", err)

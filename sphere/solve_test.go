@@ -143,15 +143,17 @@ func TestErrors(t *testing.T) {
 		{"eps Inf", 3, 2, inf, ErrEpsilon},
 		{"1-t = 5e-405", 1, 0.5, 700, ErrUnderflow}, // mpmath
 	} {
-		if m, err := Solve(c.d, c.p, c.eps); !errors.Is(err, c.want) || m != (Measure{}) {
-			t.Errorf("%s: Solve = %v, %v, want %v", c.name, m, err, c.want)
-		}
-		if _, err := Paper(c.d, c.p, c.eps); !errors.Is(err, c.want) && c.want != ErrUnderflow {
-			t.Errorf("%s: Paper: %v, want %v", c.name, err, c.want)
-		}
-		if _, err := Enclose(c.d, c.p, c.eps, 0); !errors.Is(err, c.want) {
-			t.Errorf("%s: Enclose: %v, want %v", c.name, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if m, err := Solve(c.d, c.p, c.eps); !errors.Is(err, c.want) || m != (Measure{}) {
+				t.Errorf("%s: Solve = %v, %v, want %v", c.name, m, err, c.want)
+			}
+			if _, err := Paper(c.d, c.p, c.eps); !errors.Is(err, c.want) && c.want != ErrUnderflow {
+				t.Errorf("%s: Paper: %v, want %v", c.name, err, c.want)
+			}
+			if _, err := Enclose(c.d, c.p, c.eps, 0); !errors.Is(err, c.want) {
+				t.Errorf("%s: Enclose: %v, want %v", c.name, err, c.want)
+			}
+		})
 	}
 }
 

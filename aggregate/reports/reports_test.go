@@ -103,20 +103,22 @@ func TestMarks(t *testing.T) {
 			`"a" has the mark of a simulation on line 3: it may hold simulated reports`},
 		{"two simulations", marked + line + marked + line, "simulation", "simulation", 3, 1, "the reports are simulated"},
 	} {
-		notice := ""
-		open := func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(c.text)), nil }
-		r := Reader{Magic: "wpm1", Size: policy.ReportSize, Open: open, Notice: func(text string) { notice += text }}
-		got, err := r.Count(context.Background(), counter(t, id), []string{"a"}, c.epoch)
-		if c.counts == "-" {
-			if !errors.Is(err, ErrSimulated) {
-				t.Errorf("%s: %v", c.name, err)
+		t.Run(c.name, func(t *testing.T) {
+			notice := ""
+			open := func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(c.text)), nil }
+			r := Reader{Magic: "wpm1", Size: policy.ReportSize, Open: open, Notice: func(text string) { notice += text }}
+			got, err := r.Count(context.Background(), counter(t, id), []string{"a"}, c.epoch)
+			if c.counts == "-" {
+				if !errors.Is(err, ErrSimulated) {
+					t.Errorf("%s: %v", c.name, err)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || got.Epoch != c.counts || got.Lines != c.lines || got.Refused[aggregate.Malformed] != c.malformed ||
-			notice != c.notice {
-			t.Errorf("%s: %+v, %v, notice %q, want %+v", c.name, got, err, notice, c)
-		}
+			if err != nil || got.Epoch != c.counts || got.Lines != c.lines || got.Refused[aggregate.Malformed] != c.malformed ||
+				notice != c.notice {
+				t.Errorf("%s: %+v, %v, notice %q, want %+v", c.name, got, err, notice, c)
+			}
+		})
 	}
 }
 

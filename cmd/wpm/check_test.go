@@ -54,9 +54,11 @@ func TestCheckKinds(t *testing.T) {
 		"gzip, in two parts": strings.ReplaceAll(must(t, zipped(t, all[:5000])+zipped(t, all[5000:]), "certify", "-"), "-:",
 			"FILE:"),
 	} {
-		if out != want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, out, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if out != want {
+				t.Errorf("%s:\n%s\nwant\n%s", name, out, want)
+			}
+		})
 	}
 	number := regexp.MustCompile(`[0-9]\.[0-9]`)
 	for n, line := range lines {
@@ -189,13 +191,15 @@ func TestCheckRefuses(t *testing.T) {
 		"both from one":          {measure, []string{"-cost", "-"}, device.Bad, "once"},
 		"twice from one":         {measure, []string{"-"}, device.Bad, "once"},
 	} {
-		status, out, errs := try(t, test.in, append(append([]string{"certify"}, test.args...), "-")...)
-		if status != test.status || !strings.Contains(out+errs, test.want) || (errs == "") != (status == device.Yes) {
-			t.Errorf("%s: status %d, want %d and %q:\n%s%s", name, status, test.status, test.want, out, errs)
-		}
-		if strings.Contains(out+errs, "0.75") {
-			t.Errorf("%s tells a private number: %s%s", name, out, errs)
-		}
+		t.Run(name, func(t *testing.T) {
+			status, out, errs := try(t, test.in, append(append([]string{"certify"}, test.args...), "-")...)
+			if status != test.status || !strings.Contains(out+errs, test.want) || (errs == "") != (status == device.Yes) {
+				t.Errorf("%s: status %d, want %d and %q:\n%s%s", name, status, test.status, test.want, out, errs)
+			}
+			if strings.Contains(out+errs, "0.75") {
+				t.Errorf("%s tells a private number: %s%s", name, out, errs)
+			}
+		})
 	}
 	for _, args := range [][]string{{"certify"}, {"certify", dir}, {"certify", filepath.Join(dir, "none")},
 		{"certify", "-nonsense", spec}} {

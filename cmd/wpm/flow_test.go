@@ -41,18 +41,20 @@ func TestFlow(t *testing.T) {
 		{"too few arcs", "p min 1 1\n", []string{"-json"}, device.Bad, "", "1 were announced"},
 		{"nothing", "", nil, device.Bad, "", "without a line"},
 	} {
-		path := write(t, dir, "net.min", c.in)
-		for _, file := range []string{path, "-"} {
-			status, out, errs := try(t, c.in, append(append([]string{"flow"}, c.args...), file)...)
-			if status != c.status || out != c.out || !strings.Contains(errs, c.error) ||
-				(errs == "") != (c.status == device.Yes) {
-				t.Errorf("%s from %s: status %d\n%s%s\nwant status %d\n%s%q", c.name, file, status, out, errs, c.status, c.out,
-					c.error)
+		t.Run(c.name, func(t *testing.T) {
+			path := write(t, dir, "net.min", c.in)
+			for _, file := range []string{path, "-"} {
+				status, out, errs := try(t, c.in, append(append([]string{"flow"}, c.args...), file)...)
+				if status != c.status || out != c.out || !strings.Contains(errs, c.error) ||
+					(errs == "") != (c.status == device.Yes) {
+					t.Errorf("%s from %s: status %d\n%s%s\nwant status %d\n%s%q", c.name, file, status, out, errs, c.status, c.out,
+						c.error)
+				}
+				if c.status == device.Bad && !strings.Contains(errs, file) {
+					t.Errorf("%s: %q does not name the file", c.name, errs)
+				}
 			}
-			if c.status == device.Bad && !strings.Contains(errs, file) {
-				t.Errorf("%s: %q does not name the file", c.name, errs)
-			}
-		}
+		})
 	}
 	for _, args := range [][]string{{"flow"}, {"flow", "a", "b"}, {"flow", "-nonsense", "a"},
 		{"flow", filepath.Join(dir, "none")}, {"flow", dir}} {

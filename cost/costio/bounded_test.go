@@ -36,13 +36,15 @@ func TestBounded(t *testing.T) {
 		{"commas", bounded{r: &endless{text: ","}, left: 1 << 62, text: true}, errLine, MaxFields + chunkBytes},
 		{"line", bounded{r: &endless{text: "a"}, left: 1 << 62, text: true}, errLine, MaxLine + chunkBytes},
 	} {
-		_, err := io.Copy(io.Discard, &c.b)
-		if !errors.Is(err, c.want) || !errors.Is(err, cost.ErrTooLarge) {
-			t.Errorf("%s: %v, want %v", c.name, err, c.want)
-		}
-		if n := c.b.r.(*endless).n; n > c.max {
-			t.Errorf("%s: stopped after %d bytes, want at most %d", c.name, n, c.max)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			_, err := io.Copy(io.Discard, &c.b)
+			if !errors.Is(err, c.want) || !errors.Is(err, cost.ErrTooLarge) {
+				t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			}
+			if n := c.b.r.(*endless).n; n > c.max {
+				t.Errorf("%s: stopped after %d bytes, want at most %d", c.name, n, c.max)
+			}
+		})
 	}
 	// Long lines are not short ones joined.
 	ok := bounded{r: io.LimitReader(&endless{text: strings.Repeat("1,", 1000) + "\n"}, 1<<26), left: 1 << 27, text: true}

@@ -115,26 +115,28 @@ func TestReadCSV(t *testing.T) {
 			`f:1: field 1: "` + strings.Repeat("z", 60) + `"... is not a number`},
 		{"long line", long + "\n" + long + ",x\n", nil, costio.ErrFormat, `f:2: 100001 fields, the first row has 100000`},
 	} {
-		for _, form := range []struct {
-			name string
-			read func(r io.Reader, name string) (*cost.Dense, error)
-			r    io.Reader
-		}{
-			{"ReadCSV", costio.ReadCSV, strings.NewReader(c.in)},
-			{"Read", costio.Read, strings.NewReader(c.in)},
-			{"Read, byte by byte", costio.Read, iotest.OneByteReader(strings.NewReader(c.in))},
-			{"ReadCSV, zipped", costio.ReadCSV, strings.NewReader(zipped(t, c.in))},
-			{"Read, zipped", costio.Read, strings.NewReader(zipped(t, c.in))},
-		} {
-			d, err := form.read(form.r, "f")
-			check(t, form.name+" "+c.name, err, c.err, c.text)
-			if c.err == nil && err == nil {
-				numtest.Equal(t, form.name+" "+c.name, rowsOf(d), c.want)
+		t.Run(c.name, func(t *testing.T) {
+			for _, form := range []struct {
+				name string
+				read func(r io.Reader, name string) (*cost.Dense, error)
+				r    io.Reader
+			}{
+				{"ReadCSV", costio.ReadCSV, strings.NewReader(c.in)},
+				{"Read", costio.Read, strings.NewReader(c.in)},
+				{"Read, byte by byte", costio.Read, iotest.OneByteReader(strings.NewReader(c.in))},
+				{"ReadCSV, zipped", costio.ReadCSV, strings.NewReader(zipped(t, c.in))},
+				{"Read, zipped", costio.Read, strings.NewReader(zipped(t, c.in))},
+			} {
+				d, err := form.read(form.r, "f")
+				check(t, form.name+" "+c.name, err, c.err, c.text)
+				if c.err == nil && err == nil {
+					numtest.Equal(t, form.name+" "+c.name, rowsOf(d), c.want)
+				}
+				if err != nil && d != nil {
+					t.Errorf("%s: a matrix with an error", c.name)
+				}
 			}
-			if err != nil && d != nil {
-				t.Errorf("%s: a matrix with an error", c.name)
-			}
-		}
+		})
 	}
 	if d, err := costio.ReadCSV(strings.NewReader(long), "f"); err != nil || d.Kv != 100_000 {
 		t.Errorf("long line: %v", err)
@@ -155,27 +157,29 @@ func TestReadErrors(t *testing.T) {
 		"ReadPoints": func(r io.Reader) error { _, err := costio.ReadPoints(r, "f"); return err },
 		"ReadCounts": func(r io.Reader) error { _, err := costio.ReadCounts(r, "f", nil); return err },
 	} {
-		check(t, name, read(iotest.ErrReader(errRead)), errRead, "f: "+errRead.Error())
-		for _, head := range []string{"a,1\n", npyHead("<f8", "(2, 2)"), "\x93NUM", "\x93NUMPY\x01\x00"} {
-			// The parser may meet its own error first, but it must be one.
-			if err := read(io.MultiReader(strings.NewReader(head), iotest.ErrReader(errRead))); err == nil {
-				t.Errorf("%s after %q: no error", name, head)
+		t.Run(name, func(t *testing.T) {
+			check(t, name, read(iotest.ErrReader(errRead)), errRead, "f: "+errRead.Error())
+			for _, head := range []string{"a,1\n", npyHead("<f8", "(2, 2)"), "\x93NUM", "\x93NUMPY\x01\x00"} {
+				// The parser may meet its own error first, but it must be one.
+				if err := read(io.MultiReader(strings.NewReader(head), iotest.ErrReader(errRead))); err == nil {
+					t.Errorf("%s after %q: no error", name, head)
+				}
 			}
-		}
-		check(t, name+" of nothing", read(nil), costio.ErrFormat, "f: no reader")
-		check(t, name+" of a broken gzip header", read(strings.NewReader("\x1f\x8b\x08")), io.ErrUnexpectedEOF,
-			"f: unexpected EOF")
-		whole := zipped(t, "a,1\nb,2\n")
-		if err := read(strings.NewReader(whole[:len(whole)-10])); err == nil {
-			t.Errorf("%s of half a gzip file: no error", name)
-		} else if name == "ReadPoints" || name == "ReadCounts" { // the others do not get that far
-			check(t, name+" of half a gzip file", err, io.ErrUnexpectedEOF, "f: unexpected EOF")
-		}
-		damaged := []byte(whole)
-		damaged[len(damaged)-5] ^= 1
-		if err := read(bytes.NewReader(damaged)); err == nil {
-			t.Errorf("%s of a damaged gzip file: no error", name)
-		}
+			check(t, name+" of nothing", read(nil), costio.ErrFormat, "f: no reader")
+			check(t, name+" of a broken gzip header", read(strings.NewReader("\x1f\x8b\x08")), io.ErrUnexpectedEOF,
+				"f: unexpected EOF")
+			whole := zipped(t, "a,1\nb,2\n")
+			if err := read(strings.NewReader(whole[:len(whole)-10])); err == nil {
+				t.Errorf("%s of half a gzip file: no error", name)
+			} else if name == "ReadPoints" || name == "ReadCounts" { // the others do not get that far
+				check(t, name+" of half a gzip file", err, io.ErrUnexpectedEOF, "f: unexpected EOF")
+			}
+			damaged := []byte(whole)
+			damaged[len(damaged)-5] ^= 1
+			if err := read(bytes.NewReader(damaged)); err == nil {
+				t.Errorf("%s of a damaged gzip file: no error", name)
+			}
+		})
 	}
 }
 
@@ -283,27 +287,29 @@ func TestReadNPY(t *testing.T) {
 		{"shape", npyHead("<f8", "(1, x)"), nil, costio.ErrFormat,
 			`f: bad NPY header: strconv.Atoi: parsing "x": invalid syntax`},
 	} {
-		for _, form := range []struct {
-			name string
-			read func(r io.Reader, name string) (*cost.Dense, error)
-			r    io.Reader
-		}{
-			{"ReadNPY", costio.ReadNPY, strings.NewReader(c.in)},
-			{"Read", costio.Read, strings.NewReader(c.in)},
-			{"ReadNPY, byte by byte", costio.ReadNPY, iotest.OneByteReader(strings.NewReader(c.in))},
-			{"Read, zipped", costio.Read, strings.NewReader(zipped(t, c.in))},
-		} {
-			if strings.HasPrefix(form.name, "Read,") || form.name == "Read" {
-				if !strings.HasPrefix(c.in, "\x93NUMPY") {
-					continue // it is CSV then
+		t.Run(c.name, func(t *testing.T) {
+			for _, form := range []struct {
+				name string
+				read func(r io.Reader, name string) (*cost.Dense, error)
+				r    io.Reader
+			}{
+				{"ReadNPY", costio.ReadNPY, strings.NewReader(c.in)},
+				{"Read", costio.Read, strings.NewReader(c.in)},
+				{"ReadNPY, byte by byte", costio.ReadNPY, iotest.OneByteReader(strings.NewReader(c.in))},
+				{"Read, zipped", costio.Read, strings.NewReader(zipped(t, c.in))},
+			} {
+				if strings.HasPrefix(form.name, "Read,") || form.name == "Read" {
+					if !strings.HasPrefix(c.in, "\x93NUMPY") {
+						continue // it is CSV then
+					}
+				}
+				d, err := form.read(form.r, "f")
+				check(t, form.name+" "+c.name, err, c.err, c.text)
+				if c.err == nil && err == nil {
+					numtest.Equal(t, form.name+" "+c.name, rowsOf(d), c.want)
 				}
 			}
-			d, err := form.read(form.r, "f")
-			check(t, form.name+" "+c.name, err, c.err, c.text)
-			if c.err == nil && err == nil {
-				numtest.Equal(t, form.name+" "+c.name, rowsOf(d), c.want)
-			}
-		}
+		})
 	}
 	// More than one chunk.
 	big := make([]float64, 3*5000)
@@ -420,13 +426,15 @@ func TestReadPoints(t *testing.T) {
 		{"line numbers after a quoted line break", "\"label\n\",x\nc,1\nd,zz\n", costio.Points{}, costio.ErrNumber,
 			`f:4: field 2: "zz" is not a number`},
 	} {
-		for _, in := range []string{c.in, zipped(t, c.in)} {
-			p, err := costio.ReadPoints(strings.NewReader(in), "f")
-			check(t, c.name, err, c.err, c.text)
-			if c.err == nil && err == nil {
-				numtest.Equal(t, c.name, *p, c.want)
+		t.Run(c.name, func(t *testing.T) {
+			for _, in := range []string{c.in, zipped(t, c.in)} {
+				p, err := costio.ReadPoints(strings.NewReader(in), "f")
+				check(t, c.name, err, c.err, c.text)
+				if c.err == nil && err == nil {
+					numtest.Equal(t, c.name, *p, c.want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -474,13 +482,15 @@ func TestReadCounts(t *testing.T) {
 		{"three times", "a,1\na,1\na,1\n", nil, costio.Counts{}, costio.ErrDuplicate,
 			`f:2: field 1: label "a" is on line 1 already`},
 	} {
-		for _, in := range []string{c.in, "\ufeff" + strings.ReplaceAll(c.in, "\n", "\r\n"), zipped(t, c.in)} {
-			got, err := costio.ReadCounts(strings.NewReader(in), "f", c.labels)
-			check(t, c.name, err, c.err, c.text)
-			if c.err == nil && err == nil {
-				numtest.Equal(t, c.name, *got, c.want)
+		t.Run(c.name, func(t *testing.T) {
+			for _, in := range []string{c.in, "\ufeff" + strings.ReplaceAll(c.in, "\n", "\r\n"), zipped(t, c.in)} {
+				got, err := costio.ReadCounts(strings.NewReader(in), "f", c.labels)
+				check(t, c.name, err, c.err, c.text)
+				if c.err == nil && err == nil {
+					numtest.Equal(t, c.name, *got, c.want)
+				}
 			}
-		}
+		})
 	}
 	for name, labels := range map[string][]string{"duplicate": {"a", "a"}, "empty": {""}} {
 		if _, err := costio.ReadCounts(strings.NewReader("a,1\n"), "f", labels); err == nil {
@@ -603,9 +613,11 @@ func TestWriteErrors(t *testing.T) {
 		{"full counts", costio.WriteCounts(full{}, &costio.Counts{Labels: []string{"a"}, Rows: []costio.Count{{N: 1}}}),
 			errRead},
 	} {
-		if !errors.Is(c.err, c.want) {
-			t.Errorf("%s: error %v, want %v", c.name, c.err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if !errors.Is(c.err, c.want) {
+				t.Errorf("%s: error %v, want %v", c.name, c.err, c.want)
+			}
+		})
 	}
 	if b.Len() > 0 {
 		t.Errorf("bad data was written: %q", b.String())
@@ -652,11 +664,13 @@ func TestReadTally(t *testing.T) {
 			"f:3: field 2: the sum of the counts is above 2^53"},
 		{"ragged", "label,count\na\n", nil, costio.ErrFormat, "f:2: 1 fields, the first row has 2"},
 	} {
-		for _, in := range []string{c.in, zipped(t, c.in)} {
-			got, err := costio.ReadTally(strings.NewReader(in), "f", abc)
-			check(t, c.name, err, c.err, c.text)
-			numtest.Equal(t, c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			for _, in := range []string{c.in, zipped(t, c.in)} {
+				got, err := costio.ReadTally(strings.NewReader(in), "f", abc)
+				check(t, c.name, err, c.err, c.text)
+				numtest.Equal(t, c.name, got, c.want)
+			}
+		})
 	}
 	if _, err := costio.ReadTally(strings.NewReader("label,count\n"), "f", []string{"a", "a"}); !errors.Is(err,
 		costio.ErrDuplicate) {

@@ -29,10 +29,12 @@ func TestReadRegions(t *testing.T) {
 		"a name of a label":    {"region,region\n", []costio.Region{{Name: "region", Weights: []float64{0, 0, 1, 0}}}},
 		"byte order mark":      {"\ufeffregion,label\r\nold town,a\r\n\r\nold town,b", []costio.Region{old}},
 	} {
-		got, err := costio.ReadRegions(strings.NewReader(c.in), "f", labels)
-		if err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := costio.ReadRegions(strings.NewReader(c.in), "f", labels)
+			if err != nil || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s: %+v, %v", name, got, err)
+			}
+		})
 	}
 	for name, c := range map[string]struct {
 		in, want string
@@ -56,10 +58,12 @@ func TestReadRegions(t *testing.T) {
 		"wrong header":    {"label,region\na,r\n", "f:2: field 2: label \"r\" is not known", costio.ErrLabel},
 		"quote not ended": {"r,\"a\n", "f:", costio.ErrFormat},
 	} {
-		got, err := costio.ReadRegions(strings.NewReader(c.in), "f", labels)
-		if got != nil || !errors.Is(err, c.err) || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := costio.ReadRegions(strings.NewReader(c.in), "f", labels)
+			if got != nil || !errors.Is(err, c.err) || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
+			}
+		})
 	}
 	if _, err := costio.ReadRegions(strings.NewReader("r,a\n"), "f", []string{"a", "a"}); !errors.Is(err,
 		costio.ErrDuplicate) {

@@ -26,10 +26,12 @@ func TestReadWeights(t *testing.T) {
 		"quotes, spaces": {"\"d,e\", 1e-3 \r\n\r\na,0\r\n", []float64{0, 0, 0, 1e-3}},
 		"the mark":       {"\ufeffa,1", []float64{1, 0, 0, 0}},
 	} {
-		if got, err := costio.ReadWeights(strings.NewReader(c.in), "f", weightLabels); err != nil ||
-			!slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := costio.ReadWeights(strings.NewReader(c.in), "f", weightLabels); err != nil ||
+				!slices.Equal(got, c.want) {
+				t.Errorf("%s: %v, %v", name, got, err)
+			}
+		})
 	}
 	for name, c := range map[string]struct {
 		in, want string
@@ -47,10 +49,12 @@ func TestReadWeights(t *testing.T) {
 		"no number":     {"a,many\n", "f:1: field 2", costio.ErrNumber},
 		"second header": {"label,weight\nlabel,weight\n", "f:2: field 1", costio.ErrLabel},
 	} {
-		got, err := costio.ReadWeights(strings.NewReader(c.in), "f", weightLabels)
-		if got != nil || !errors.Is(err, c.err) || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %v, %v; want %s", name, got, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := costio.ReadWeights(strings.NewReader(c.in), "f", weightLabels)
+			if got != nil || !errors.Is(err, c.err) || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%s: %v, %v; want %s", name, got, err, c.want)
+			}
+		})
 	}
 	if _, err := costio.ReadWeights(strings.NewReader("a,1\n"), "f", []string{"a", "a"}); !errors.Is(err,
 		costio.ErrDuplicate) {

@@ -141,9 +141,11 @@ func TestStartFailures(t *testing.T) {
 		"refuse": {self(t), "refuse"}, "no program": nil, "no such program": {t.TempDir() + "/none"},
 		"a folder": {t.TempDir()}, "another first byte": {self(t), "babble"}, "no byte": {self(t), "mute"},
 	} {
-		if c, err := (Program{argv, []byte("public"), 1, 3}).Start(t.Context()); c != nil || !errors.Is(err, ErrStart) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if c, err := (Program{argv, []byte("public"), 1, 3}).Start(t.Context()); c != nil || !errors.Is(err, ErrStart) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if c, err := (Program{[]string{self(t), "negate"}, nil, 0, 3}).Start(t.Context()); c != nil || !errors.Is(err, ErrStart) {
 		t.Errorf("no inputs: %v", err)
@@ -159,9 +161,11 @@ func TestStartFailures(t *testing.T) {
 // TestProjectFailures: a child that does not answer is an error, with no number.
 func TestProjectFailures(t *testing.T) {
 	for name, part := range map[string]string{"fail": "fail", "short": "short", "too short": "negate", "long": "long"} {
-		if q, err := begin(t, part, 1, 3).Project(context.Background(), []float64{1}); q != nil || !errors.Is(err, ErrChild) {
-			t.Errorf("%s: %v, %v", name, q, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if q, err := begin(t, part, 1, 3).Project(context.Background(), []float64{1}); q != nil || !errors.Is(err, ErrChild) {
+				t.Errorf("%s: %v, %v", name, q, err)
+			}
+		})
 	}
 }
 
@@ -210,14 +214,16 @@ func TestTime(t *testing.T) {
 		},
 		"closed before": func(c *Process) context.Context { c.Close(); return context.Background() },
 	} {
-		c := begin(t, "hang", 1, 1)
-		if q, err := c.Project(stop(c), []float64{1}); q != nil || !errors.Is(err, ErrChild) {
-			t.Errorf("%s: %v, %v", name, q, err)
-		}
-		c.Close()
-		if c.cmd.ProcessState == nil {
-			t.Errorf("%s: the child was not waited for", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := begin(t, "hang", 1, 1)
+			if q, err := c.Project(stop(c), []float64{1}); q != nil || !errors.Is(err, ErrChild) {
+				t.Errorf("%s: %v, %v", name, q, err)
+			}
+			c.Close()
+			if c.cmd.ProcessState == nil {
+				t.Errorf("%s: the child was not waited for", name)
+			}
+		})
 	}
 }
 
@@ -251,9 +257,11 @@ func TestServeErrors(t *testing.T) {
 		"k too large": head(maxEntries+1, 1, 0), "kv too large": head(1, math.MaxInt64, 0),
 		"public too long": head(1, 1, maxPublic+1), "negative": head(1, 1, -1),
 	} {
-		if err := Serve(bytes.NewReader(request), io.Discard, never); !errors.Is(err, ErrRequest) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := Serve(bytes.NewReader(request), io.Discard, never); !errors.Is(err, ErrRequest) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	// What comes after the limits, in a process that may have them.
 	end := time.Now().Add(time.Hour).UnixNano()
@@ -261,11 +269,13 @@ func TestServeErrors(t *testing.T) {
 		"no public part": head(1, 1, 5), "no times": append(head(2, 1, 6), "public"...),
 		"no numbers": append(append(append(head(2, 1, 6), "public"...), head(end, end)...), "1234567"...),
 	} {
-		cmd := exec.Command(self(t), "negate")
-		cmd.Stdin = bytes.NewReader(request)
-		var exit *exec.ExitError
-		if out, err := cmd.Output(); !errors.As(err, &exit) || exit.ExitCode() != 5 || len(bytes.TrimPrefix(out, []byte{ready})) != 0 {
-			t.Errorf("%s: %v, %q", name, err, out)
-		}
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(self(t), "negate")
+			cmd.Stdin = bytes.NewReader(request)
+			var exit *exec.ExitError
+			if out, err := cmd.Output(); !errors.As(err, &exit) || exit.ExitCode() != 5 || len(bytes.TrimPrefix(out, []byte{ready})) != 0 {
+				t.Errorf("%s: %v, %q", name, err, out)
+			}
+		})
 	}
 }

@@ -125,11 +125,13 @@ func TestValidate(t *testing.T) {
 		{"overflow", func(p *Population) { p.Users[0].Counts = []int{math.MaxInt, 1} }, ErrUser},
 		{"sum", func(p *Population) { p.Users[0].Counts = []int{MaxCount, 1} }, ErrUser},
 	} {
-		p := good()
-		tt.edit(&p)
-		if err := p.Validate(); !errors.Is(err, tt.want) {
-			t.Errorf("%s: Validate = %v, want %v", tt.name, err, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			p := good()
+			tt.edit(&p)
+			if err := p.Validate(); !errors.Is(err, tt.want) {
+				t.Errorf("%s: Validate = %v, want %v", tt.name, err, tt.want)
+			}
+		})
 	}
 }
 

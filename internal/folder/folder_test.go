@@ -41,15 +41,17 @@ func TestWriteKeepsOldOnError(t *testing.T) {
 		"bad name":           {{Name: "a.txt", Data: []byte("new")}, {Name: ".."}},
 		"twice":              {{Name: "a.txt", Data: []byte("new")}, {Name: "a.txt"}},
 	} {
-		if paths, err := Write(dir, files); err == nil || paths != nil {
-			t.Errorf("%s: Write = %q, %v; want an error", name, paths, err)
-		}
-		if data, err := os.ReadFile(old); err != nil || string(data) != "old" {
-			t.Errorf("%s: a.txt = %q, %v; want it untouched", name, data, err)
-		}
-		if n := count(t, dir); n != 2 {
-			t.Errorf("%s: %d entries in the folder, want 2", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			if paths, err := Write(dir, files); err == nil || paths != nil {
+				t.Errorf("%s: Write = %q, %v; want an error", name, paths, err)
+			}
+			if data, err := os.ReadFile(old); err != nil || string(data) != "old" {
+				t.Errorf("%s: a.txt = %q, %v; want it untouched", name, data, err)
+			}
+			if n := count(t, dir); n != 2 {
+				t.Errorf("%s: %d entries in the folder, want 2", name, n)
+			}
+		})
 	}
 	if _, err := Write(filepath.Join(old, "below-a-file"), nil); err == nil {
 		t.Error("a folder below a file: no error")

@@ -46,9 +46,11 @@ func TestSum(t *testing.T) {
 		{"inf after overflow", []float64{maxF, maxF, -inf}, -inf},
 		{"nan", []float64{1, nan}, nan},
 	} {
-		if got := Sum(c.x); !same(got, c.want) {
-			t.Errorf("%s: Sum(%v) = %v, want %v", c.name, c.x, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := Sum(c.x); !same(got, c.want) {
+				t.Errorf("%s: Sum(%v) = %v, want %v", c.name, c.x, got, c.want)
+			}
+		})
 	}
 }
 
@@ -70,12 +72,14 @@ func TestDot(t *testing.T) {
 		{"inf times zero", []float64{inf}, []float64{0}, nan, true},
 		{"nan", []float64{nan, 1}, []float64{0, 2}, nan, true},
 	} {
-		if got := Dot(c.x, c.y); !same(got, c.want) {
-			t.Errorf("%s: Dot = %v, want %v", c.name, got, c.want)
-		}
-		if got := DotRat(c.x, c.y); (got == nil) != c.wantRatNil {
-			t.Errorf("%s: DotRat = %v, want nil: %v", c.name, got, c.wantRatNil)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := Dot(c.x, c.y); !same(got, c.want) {
+				t.Errorf("%s: Dot = %v, want %v", c.name, got, c.want)
+			}
+			if got := DotRat(c.x, c.y); (got == nil) != c.wantRatNil {
+				t.Errorf("%s: DotRat = %v, want nil: %v", c.name, got, c.wantRatNil)
+			}
+		})
 	}
 	for name, f := range map[string]func(){
 		"Dot":    func() { Dot(make([]float64, 2), make([]float64, 3)) },
@@ -107,9 +111,11 @@ func TestLogSumExp(t *testing.T) {
 		{"huge", []float64{maxF, maxF}, maxF},
 		{"one", []float64{-1e300}, -1e300},
 	} {
-		if got := LogSumExp(c.x); !same(got, c.want) {
-			t.Errorf("%s: LogSumExp(%v) = %v, want %v", c.name, c.x, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := LogSumExp(c.x); !same(got, c.want) {
+				t.Errorf("%s: LogSumExp(%v) = %v, want %v", c.name, c.x, got, c.want)
+			}
+		})
 	}
 	// mpmath 1.3.0, mp.dps = 40: log(sum(exp(x))), 20 digits.
 	for _, c := range []struct {
@@ -284,8 +290,10 @@ func TestRounding(t *testing.T) {
 		{"far below", new(big.Rat).Neg(pow(2000)), -inf, -maxF},
 		{"largest", Rat(maxF), maxF, maxF},
 	} {
-		down, up := Down(c.r), Up(c.r)
-		numtest.SameBits(t, c.name, []float64{down, up}, []float64{c.down, c.up})
+		t.Run(c.name, func(t *testing.T) {
+			down, up := Down(c.r), Up(c.r)
+			numtest.SameBits(t, c.name, []float64{down, up}, []float64{c.down, c.up})
+		})
 	}
 	if !math.IsNaN(Down(nil)) || !math.IsNaN(Up(nil)) {
 		t.Error("Down(nil) or Up(nil) is not NaN")

@@ -79,9 +79,11 @@ func TestComparisons(t *testing.T) {
 		{"golden", func(t testing.TB) { Golden(t, path, A{1}) }, false, false},
 		{"golden differs", func(t testing.TB) { Golden(t, path, A{2}) }, !*update, false},
 	} {
-		if failed, fatal := run(c.f); failed != c.failed || fatal != c.fatal {
-			t.Errorf("%s: failed %v, fatal %v, want %v, %v", c.name, failed, fatal, c.failed, c.fatal)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if failed, fatal := run(c.f); failed != c.failed || fatal != c.fatal {
+				t.Errorf("%s: failed %v, fatal %v, want %v, %v", c.name, failed, fatal, c.failed, c.fatal)
+			}
+		})
 	}
 }
 

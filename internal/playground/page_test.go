@@ -109,9 +109,11 @@ func TestPageParts(t *testing.T) {
 		"a script that ends itself":   {Exec: []byte("x = '</ScRiPt>'")},
 		"a script with a lost ending": {Exec: []byte("x = '<!-- <script'")},
 	} {
-		if _, err := Page(p, nil); !errors.Is(err, ErrPage) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := Page(p, nil); !errors.Is(err, ErrPage) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

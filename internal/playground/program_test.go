@@ -125,13 +125,15 @@ func TestLoad(t *testing.T) {
 	flipped[len(flipped)-6] ^= 1 // in the checksum
 	for name, packed := range map[string][]byte{"": whole.Packed, "nothing": {}, "cut": cut, "flipped": flipped,
 		"text": packed("text"), "no gzip": []byte("\x00asm")} {
-		p, err := load(fstest.MapFS{packedName: {Data: packed}, execName: {Data: whole.Exec}})
-		if (err == nil) != (name == "") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if name == "" && !reflect.DeepEqual(p, whole) {
-			t.Errorf("read back as %v", p)
-		}
+		t.Run(name, func(t *testing.T) {
+			p, err := load(fstest.MapFS{packedName: {Data: packed}, execName: {Data: whole.Exec}})
+			if (err == nil) != (name == "") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if name == "" && !reflect.DeepEqual(p, whole) {
+				t.Errorf("read back as %v", p)
+			}
+		})
 	}
 	if _, err := load(fstest.MapFS{packedName: {Data: whole.Packed}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without %s: %v", execName, err)

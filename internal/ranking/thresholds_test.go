@@ -62,9 +62,11 @@ func TestThresholds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, n := range map[string]int{"one": 1, "two": 2, "odd ring": 301, "even ring": 64} {
-		if costs[name], err = cost.NewRing(n, 2); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if costs[name], err = cost.NewRing(n, 2); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	same := make([][]float64, 300) // many ties
 	for i := range same {

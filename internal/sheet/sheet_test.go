@@ -69,12 +69,14 @@ func TestCSV(t *testing.T) {
 		"directions": "label,x1,x2,guess,raw,map\na,1,2,0.5,0.25,0\n\"b,c\",4,5,0.5,0.75,1\n",
 		"nowhere":    "label,guess,raw,map\na,0.5,0.25,0\n\"b,c\",0.5,0.75,1\n",
 	} {
-		got, err := sheets(t)[name].Encode("m.CSV")
-		// The sine of a half turn is not the same on every machine.
-		text := regexp.MustCompile(`1\.22\d*e-16`).ReplaceAllString(string(got), "1.2246467991473515e-16")
-		if err != nil || text != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, text, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := sheets(t)[name].Encode("m.CSV")
+			// The sine of a half turn is not the same on every machine.
+			text := regexp.MustCompile(`1\.22\d*e-16`).ReplaceAllString(string(got), "1.2246467991473515e-16")
+			if err != nil || text != want {
+				t.Errorf("%s: %v\n%s\nwant\n%s", name, err, text, want)
+			}
+		})
 	}
 }
 
@@ -93,41 +95,43 @@ func TestGeoJSON(t *testing.T) {
 		},
 		"solid": {"Point[1,2,3]", "Point[4,5,6]"},
 	} {
-		s := sheets(t)[name]
-		text, err := s.Encode("m.geojson")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got struct {
-			Type, Positions, Values, Headline string
-			Coordinates                       json.RawMessage // RFC 7946, 7.1: no collection has it
-			Features                          []struct {
-				Type     string
-				Geometry struct {
-					Type        string
-					Coordinates json.RawMessage
+		t.Run(name, func(t *testing.T) {
+			s := sheets(t)[name]
+			text, err := s.Encode("m.geojson")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Type, Positions, Values, Headline string
+				Coordinates                       json.RawMessage // RFC 7946, 7.1: no collection has it
+				Features                          []struct {
+					Type     string
+					Geometry struct {
+						Type        string
+						Coordinates json.RawMessage
+					}
+					Properties map[string]any
 				}
-				Properties map[string]any
 			}
-		}
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
-		if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil ||
-			wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline ||
-			!strings.Contains(got.Values, "shares") || len(got.Features) != len(want) {
-			t.Errorf("%s: %s", name, text)
-			continue
-		}
-		for i, f := range got.Features {
-			if f.Type != "Feature" || f.Geometry.Type+string(f.Geometry.Coordinates) != want[i] {
-				t.Errorf("%s: feature %d is %s%s, want %s", name, i, f.Geometry.Type, f.Geometry.Coordinates, want[i])
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatalf("%v in %s", err, text)
 			}
-			if i >= 2 && (f.Properties["map"] != nil || f.Properties["raw"] == nil) ||
-				i < 2 && f.Properties["label"] != s.Inputs[i] {
-				t.Errorf("%s: %v", name, f.Properties)
+			if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil ||
+				wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline ||
+				!strings.Contains(got.Values, "shares") || len(got.Features) != len(want) {
+				t.Errorf("%s: %s", name, text)
+				return
 			}
-		}
+			for i, f := range got.Features {
+				if f.Type != "Feature" || f.Geometry.Type+string(f.Geometry.Coordinates) != want[i] {
+					t.Errorf("%s: feature %d is %s%s, want %s", name, i, f.Geometry.Type, f.Geometry.Coordinates, want[i])
+				}
+				if i >= 2 && (f.Properties["map"] != nil || f.Properties["raw"] == nil) ||
+					i < 2 && f.Properties["label"] != s.Inputs[i] {
+					t.Errorf("%s: %v", name, f.Properties)
+				}
+			}
+		})
 	}
 	for name, file := range map[string]string{"directions": "a.geojson", "nowhere": "a.geojson"} {
 		if _, err := sheets(t)[name].Encode(file); !errors.Is(err, ErrNowhere) {

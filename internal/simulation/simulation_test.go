@@ -173,10 +173,12 @@ func TestErrors(t *testing.T) {
 		"NaN":        {Policy: p, Devices: 1, Users: []User{{[]int{0}, []float64{math.NaN()}}}},
 		"huge":       {Policy: p, Devices: 1, Users: []User{{[]int{0}, []float64{math.Inf(1)}}}},
 	} {
-		var b strings.Builder
-		if err := Run(context.Background(), c, &b); !errors.Is(err, ErrConfig) || b.Len() > 0 {
-			t.Errorf("%s: %v, %q", name, err, b.String())
-		}
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			if err := Run(context.Background(), c, &b); !errors.Is(err, ErrConfig) || b.Len() > 0 {
+				t.Errorf("%s: %v, %q", name, err, b.String())
+			}
+		})
 	}
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -61,9 +61,11 @@ func TestCode(t *testing.T) {
 func TestFiles(t *testing.T) {
 	for name, want := range map[string]bool{"p.go": true, "p_linux.go": true, "p_test.go": false, "p_windows.go": false,
 		"p_arm64.go": false, "p_amd64.go": true, "p.txt": false} {
-		if got := len(of(t, name, "package p\n")) == 1; got != want {
-			t.Errorf("%s is code: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := len(of(t, name, "package p\n")) == 1; got != want {
+				t.Errorf("%s is code: %v", name, got)
+			}
+		})
 	}
 	for line, want := range map[string]bool{"unix": true, "!linux": false, "cgo": false} {
 		if got := len(of(t, "p.go", "//go:build "+line+"\n\npackage p\n")) == 1; got != want {

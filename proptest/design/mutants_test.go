@@ -598,8 +598,10 @@ func TestMinimaxOptimalityLaw(t *testing.T) {
 			return b, err
 		},
 	} {
-		if !planted.Rejects(t, law(b)) {
-			t.Errorf("MinimaxOptimality accepts a planted error: %s", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !planted.Rejects(t, law(b)) {
+				t.Errorf("MinimaxOptimality accepts a planted error: %s", name)
+			}
+		})
 	}
 }

@@ -200,9 +200,11 @@ func TestOptimumRefuses(t *testing.T) {
 		"lower": {C: ok.C, Mu: ok.Mu, Lo: []float64{0.6, 0.6}, Hi: ok.Hi},
 		"upper": {C: ok.C, Mu: ok.Mu, Lo: ok.Lo, Hi: []float64{0.4, 0.4}},
 	} {
-		if _, err := p.Optimum(); !errors.Is(err, exact.ErrInfeasible) {
-			t.Errorf("%s: error %v, want ErrInfeasible", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := p.Optimum(); !errors.Is(err, exact.ErrInfeasible) {
+				t.Errorf("%s: error %v, want ErrInfeasible", name, err)
+			}
+		})
 	}
 	// One ulp beyond is the point lo / sum lo.
 	p := proptest.Problem{C: [][]float64{{0, 1}}, Mu: []float64{1}, Lo: []float64{0.5, math.Nextafter(0.5, 1)},

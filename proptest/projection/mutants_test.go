@@ -445,8 +445,10 @@ func TestZeroEpsilonLaw(t *testing.T) {
 			})
 		},
 	} {
-		if !planted.Rejects(t, law) {
-			t.Errorf("ZeroEpsilon accepts a planted error: %s", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !planted.Rejects(t, law) {
+				t.Errorf("ZeroEpsilon accepts a planted error: %s", name)
+			}
+		})
 	}
 }

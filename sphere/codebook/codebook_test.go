@@ -106,12 +106,14 @@ func TestConfigErrors(t *testing.T) {
 		{"too much work", func(c *Config) { c.Dim, c.Points = 1<<20, 1<<10 }, nil},
 		{"too much memory", func(c *Config) { c.Atoms, c.Points = MaxAtoms, 1<<16 }, nil},
 	} {
-		bad := good
-		c.change(&bad)
-		b, err := New(bad)
-		if !errors.Is(err, ErrConfig) || b != nil || c.also != nil && !errors.Is(err, c.also) {
-			t.Errorf("%s: %v, %v", c.name, b, err)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			bad := good
+			c.change(&bad)
+			b, err := New(bad)
+			if !errors.Is(err, ErrConfig) || b != nil || c.also != nil && !errors.Is(err, c.also) {
+				t.Errorf("%s: %v, %v", c.name, b, err)
+			}
+		})
 	}
 }
 
@@ -126,12 +128,14 @@ func TestConfigLimits(t *testing.T) {
 		{"costs", maxCosts / MaxAtoms, 2, MaxAtoms},
 		{"points for many atoms", maxMany, 2, 2},
 	} {
-		for more := range 2 {
-			cfg := Config{Dim: c.coords - 1, P: 2, Epsilon: given.Epsilon(t, "1"), Points: c.points + more, High: 1, Bits: 62, Atoms: c.atoms}
-			if _, err := cfg.check(); errors.Is(err, ErrConfig) != (more > 0) {
-				t.Errorf("%s, %d above: %v", c.name, more, err)
+		t.Run(c.name, func(t *testing.T) {
+			for more := range 2 {
+				cfg := Config{Dim: c.coords - 1, P: 2, Epsilon: given.Epsilon(t, "1"), Points: c.points + more, High: 1, Bits: 62, Atoms: c.atoms}
+				if _, err := cfg.check(); errors.Is(err, ErrConfig) != (more > 0) {
+					t.Errorf("%s, %d above: %v", c.name, more, err)
+				}
 			}
-		}
+		})
 	}
 	for more := range 2 {
 		cfg := Config{Dim: maxVector/MaxAtoms - 1 + more, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 2, High: 1, Bits: 62, Atoms: MaxAtoms}

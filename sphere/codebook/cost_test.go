@@ -247,12 +247,14 @@ func TestAssignmentEdges(t *testing.T) {
 		{"a chain", []float64{0, 1, 9, 9, 9, 0, 1, 9, 9, 9, 0, 1}, []float64{0.5, 0.25, 0.25}, flat(4, 0.25), flat(4, 0.25),
 			0.75},
 	} {
-		a := newAssignment(c.cost, c.mu, c.lo, c.hi)
-		a.solve()
-		primal, dual := a.value()
-		tol := numtest.Tol{Abs: 1e-14, Why: "a few roundings of numbers near 1"}
-		numtest.Near(t, c.name, primal, c.want, tol)
-		numtest.Near(t, c.name+", dual", dual, c.want, tol)
+		t.Run(c.name, func(t *testing.T) {
+			a := newAssignment(c.cost, c.mu, c.lo, c.hi)
+			a.solve()
+			primal, dual := a.value()
+			tol := numtest.Tol{Abs: 1e-14, Why: "a few roundings of numbers near 1"}
+			numtest.Near(t, c.name, primal, c.want, tol)
+			numtest.Near(t, c.name+", dual", dual, c.want, tol)
+		})
 	}
 }
 

@@ -219,13 +219,15 @@ func TestVerifyFindsChanges(t *testing.T) {
 		"the ID":       func(c *Codebook) { c.id[5] ^= 1 },
 		"the text":     func(c *Codebook) { c.text = bytes.Clone(c.text); c.text[20] ^= 1 },
 	} {
-		c := *tiny(t)
-		if err := Verify(&c); err != nil {
-			t.Fatal(err)
-		}
-		if change(&c); Verify(&c) == nil {
-			t.Errorf("%s was changed, and Verify accepts it", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := *tiny(t)
+			if err := Verify(&c); err != nil {
+				t.Fatal(err)
+			}
+			if change(&c); Verify(&c) == nil {
+				t.Errorf("%s was changed, and Verify accepts it", name)
+			}
+		})
 	}
 }
 

@@ -132,12 +132,14 @@ func TestPrivateGrammar(t *testing.T) {
 		{"quotation marks", "1,\"1\",0,0\n", false},
 		{"one bad line of two", "1,1,0,0\nx\n", false},
 	} {
-		if ok := comparePlain(t, c, tc.data); ok != tc.ok {
-			t.Errorf("%s: usable: %v, want %v", tc.name, ok, tc.ok)
-		}
-		if err := c.CheckPrivate([]byte(tc.data)); err != nil && strings.ContainsAny(err.Error(), "_\x00\"") {
-			t.Errorf("%s: the error shows the data: %v", tc.name, err)
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			if ok := comparePlain(t, c, tc.data); ok != tc.ok {
+				t.Errorf("%s: usable: %v, want %v", tc.name, ok, tc.ok)
+			}
+			if err := c.CheckPrivate([]byte(tc.data)); err != nil && strings.ContainsAny(err.Error(), "_\x00\"") {
+				t.Errorf("%s: the error shows the data: %v", tc.name, err)
+			}
+		})
 	}
 	if err := c.CheckPrivate(make([]byte, policy.MaxBytes+1)); !errors.Is(err, policy.ErrPrivate) {
 		t.Errorf("data that are too long: %v", err)
