@@ -1,0 +1,192 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wpm-go/wpm/policy"
+)
+
+// javaClasses builds the library in Java and its programs for tests, and returns their class path.
+func javaClasses(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("WPM_CLIENTS") != "1" {
+		t.Skip("needs a JDK: .ci/run clients")
+	}
+	out := t.TempDir()
+	if text, err := exec.Command("../java/build", out).CombinedOutput(); err != nil {
+		t.Fatalf("java/build: %v\n%s", err, text)
+	}
+	return filepath.Join(out, "classes") + string(os.PathListSeparator) + filepath.Join(out, "conform")
+}
+
+// TestJava asks the library in Java all vectors of the trusted part.
+func TestJava(t *testing.T) {
+	report, err := Run(Settings{Command: []string{"java", "-Xmx1g", "-cp", javaClasses(t), "wpm.Client"}, Level: "quick"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := map[string]bool{}
+	for _, g := range report.Groups {
+		if g.Status == Failed {
+			t.Errorf("%s: %s\n%s", g.Name, g.Reason, g.Line)
+		}
+		passed[g.Name] = g.Status == Passed
+	}
+	for _, want := range []string{"vectors/verify", "vectors/release, policy", "vectors/sample", "vectors/release, draw",
+		"vectors/ledger"} {
+		if !passed[want] {
+			t.Errorf("%s did not pass", want)
+		}
+	}
+}
+
+// TestJavaLedger: a ledger has one user at a time, in Java and in Go; what a killed program left is taken over by one; and
+// both read what the other wrote.
+func TestJavaLedger(t *testing.T) {
+	classes := javaClasses(t)
+	text, p, err := readExample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "policy.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "ledger")
+	hold := func() (said string, cmd *exec.Cmd, end io.Closer) {
+		cmd = exec.Command("java", "-Xshare:auto", "-cp", classes, "wpm.Hold", path)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 64)
+		n, _ := out.Read(b)
+		return strings.TrimSpace(string(b[:n])), cmd, in
+	}
+	draw := func(epoch, private string) string {
+		cmd := exec.Command("java", "-cp", classes, "wpm.Hold", path, file, epoch)
+		cmd.Stdin = strings.NewReader(private)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	goOpens := func() error {
+		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100", Wait: time.Millisecond})
+		if err == nil {
+			err = l.Close()
+		}
+		return err
+	}
+
+	said, cmd, end := hold()
+	if said != "open" {
+		t.Fatalf("Java says %q of a new ledger", said)
+	}
+	if err := goOpens(); !errors.Is(err, policy.ErrLedgerLocked) {
+		t.Errorf("Go opens a ledger that Java has: %v", err)
+	}
+	if other, second, in := hold(); other != "LOCKED" {
+		t.Errorf("Java says %q of a ledger that Java has", other)
+	} else {
+		_ = errors.Join(in.Close(), second.Wait())
+	}
+	if err := errors.Join(cmd.Process.Kill(), end.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	again, third, in := hold()
+	if again != "open" {
+		t.Fatalf("Java says %q of a ledger whose owner was killed", again)
+	}
+	if err := errors.Join(in.Close(), third.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(path + ".lock*"); err != nil || len(left) != 0 {
+		t.Errorf("the lock is left: %v, %v", left, err)
+	}
+	if err := goOpens(); err != nil {
+		t.Errorf("Go does not read what Java wrote: %v", err)
+	}
+
+	first := draw("2026-01", "label,count\nhome,2\n")
+	if repeat := draw("2026-01", "label,count\nwork,5\n"); repeat != first || len(first) != 80 {
+		t.Errorf("a second release in the epoch is %q, the first %q", repeat, first)
+	}
+	ctx := context.Background()
+	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "2026-01", Budget: "100"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := policy.Release(ctx, p, l, []byte("home,1\n"), nil)
+	if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := r.MarshalText(); err != nil || string(b) != first {
+		t.Errorf("Go repeats %q (%v), Java released %q", b, err, first)
+	}
+}
+
+// TestJavaAndroid: the jar uses the classes of java/android.txt alone, which says since which API level Android has them.
+func TestJavaAndroid(t *testing.T) {
+	classes := filepath.SplitList(javaClasses(t))[0]
+	files, err := filepath.Glob(filepath.Join(classes, "wpm", "*.class"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	out, err := exec.Command("javap", append([]string{"-p", "-c", "-constants"}, files...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile("../java/android.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := map[string]string{}
+	for line := range bytes.Lines(list) {
+		if words := strings.Fields(string(line)); len(words) == 2 && words[0] != "#" {
+			level[words[0]] = words[1]
+		}
+	}
+	used := map[string]bool{}
+	for _, m := range regexp.MustCompile(`// (?:Interface)?Method (java/[\w/$]+)\.("?<?\w+>?"?):`).FindAllStringSubmatch(string(out), -1) {
+		used[strings.ReplaceAll(m[1], "/", ".")+"."+strings.Trim(m[2], `"`)] = true
+	}
+	var missing, idle []string
+	for name := range used {
+		if level[name] == "" {
+			missing = append(missing, name)
+		}
+	}
+	for name := range level {
+		if !used[name] {
+			idle = append(idle, name)
+		}
+	}
+	slices.Sort(missing)
+	slices.Sort(idle)
+	if len(missing)+len(idle) > 0 {
+		t.Errorf("java/android.txt lacks:\n%s\nand has what is not used:\n%s", strings.Join(missing, "\n"), strings.Join(idle, "\n"))
+	}
+}

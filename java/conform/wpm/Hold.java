@@ -1,0 +1,28 @@
+package wpm;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A program for tests of ledgers in files. {@code Hold PATH} opens the ledger, says so, and keeps it until its input ends.
+ * {@code Hold PATH POLICY EPOCH} releases the bytes of its input, and prints the report.
+ */
+public final class Hold {
+  private Hold() {}
+
+  public static void main(String[] args) throws IOException {
+    try (Ledger l = Ledger.open(new FileStore(Path.of(args[0])), "100")) {
+      if (args.length == 1) {
+        System.out.println("open");
+        System.in.readAllBytes();
+        return;
+      }
+      Policy p = Policy.decode(Files.readString(Path.of(args[1]), StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8));
+      System.out.println(Report.text(l.release(p, args[2], System.in.readAllBytes())));
+    } catch (Refused e) {
+      System.out.println(e.kind());
+    }
+  }
+}

@@ -1,0 +1,459 @@
+package wpm;
+
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A policy, decoded from its file and verified: rules 1 to 9 of docs/spec/policy.md, and the box in integers. It does not
+ * change. A policy that does not have the one text that it must have is refused.
+ */
+public final class Policy {
+  private static final int MAX_BYTES = 64 << 20, MAX_ITEMS = 1 << 20, MAX_NAME = 256, MAX_TEXT = 4096, MAX_METADATA = 64;
+
+  final byte[] id;
+  final int inputs, outputs;
+  final boolean projection;
+  final Box box;
+  final Rows rows; // null: no input has a row
+  final long[] fallback;
+  final Map<String, Integer> labels; // input labels and aliases by their bytes, as Latin-1; null: labels are indices
+  final Schedule schedule; // null: none
+  private final Epsilon epsilon;
+  private final String[] outputLabels;
+
+  /** Decodes and verifies a file. */
+  public static Policy decode(byte[] file) throws Refused {
+    Refused.policy(file.length <= MAX_BYTES, "the file has more than 64 MiB");
+    return new Policy(new Scanner(file), sha256(file));
+  }
+
+  private Policy(Scanner in, byte[] id) throws Refused {
+    this.id = id;
+    in.need("{\n\"format\":\"wpm-policy-");
+    int version = in.number("version", 1, 3);
+    in.need("\",\n\"epsilon\":\"");
+    int from = in.at;
+    while (in.peek() != '"' && in.peek() >= 0) in.at++;
+    epsilon = canonical(new String(in.b, from, in.at - from, StandardCharsets.ISO_8859_1));
+    in.need("\",\n\"bits\":");
+    int bits = in.number("bits", 1, 62);
+    in.need(",\n\"mode\":\"");
+    projection = in.next("projection");
+    if (!projection) in.need("mixture");
+    in.need("\",\n\"work_limit_ms\":");
+    in.number("work_limit_ms", projection ? 1 : 0, projection ? 3_600_000 : 0);
+    in.need(",\n");
+    schedule = version == 3 ? Schedule.read(in) : null;
+    in.need("\"inputs\":");
+    inputs = in.number("inputs", 1, MAX_ITEMS);
+    in.need(",\n\"outputs\":");
+    outputs = in.number("outputs", 1, MAX_ITEMS);
+    in.need(",\n\"provenance\":");
+    provenance(in);
+    in.need(",\n\"metadata\":");
+    metadata(in);
+    for (String name : new String[] {"certificate", "cost"}) {
+      in.need(",\n\"" + name + "\":");
+      if (!in.next("null")) in.object();
+    }
+    in.need(",\n\"input_labels\":");
+    String[] names = labels(in, inputs);
+    in.need(",\n\"output_labels\":");
+    outputLabels = labels(in, outputs);
+    if (outputLabels != null) distinct(new HashSet<>(), outputLabels);
+    labels = aliases(in, names);
+    in.need(",\n\"lo\":");
+    long[] lo = bounds(in, version);
+    in.need(",\n\"hi\":");
+    long[] hi = bounds(in, version);
+    box = new Box(epsilon, bits, lo, hi);
+    in.need(",\n\"fallback\":");
+    fallback = new long[outputs];
+    new Stated(box, 1).read(in).law(0, this, fallback);
+    in.need(",\n");
+    rows = version == 1 || version == 3 && in.peek() == '"' && in.b.length - in.at > 1 && in.b[in.at + 1] == 'r'
+        ? stated(in) : Ranked.read(in, this);
+    in.need("\n}\n");
+    if (in.at != in.b.length) throw in.bad("bytes after the end of the policy");
+  }
+
+  private static Epsilon canonical(String s) throws Refused {
+    Epsilon e = Epsilon.parse(s);
+    Refused.policy(e.toString().equals(s), "epsilon " + s + " has the canonical text " + e);
+    return e;
+  }
+
+  private static void provenance(Scanner in) throws Refused {
+    in.need("{");
+    for (String[] part : new String[][] {{"geometry", "public"}, {"base_measure", "data-independent"}}) {
+      in.need("\"" + part[0] + "\":");
+      String kind = in.text(part[0], 0, MAX_TEXT);
+      boolean derived = kind.equals("derived-dp");
+      Refused.policy(derived || kind.equals(part[1]) || kind.equals("unstated"), part[0] + " of the provenance is " + kind);
+      in.need(",\"" + part[0] + "_epsilon\":");
+      if (derived) canonical(in.text("epsilon", 1, 100)); else in.need("null");
+      in.need(",");
+    }
+    in.need("\"note\":");
+    in.text("note", 0, MAX_TEXT);
+    in.need("}");
+  }
+
+  private static void metadata(Scanner in) throws Refused {
+    in.need("{");
+    String last = null;
+    for (int n = 0; !in.next("}"); n++) {
+      if (n > 0) in.need(",");
+      if (n == MAX_METADATA) throw in.bad("more than " + MAX_METADATA + " members of metadata");
+      String name = in.text("name of metadata", 1, 64);
+      if (last != null && compare(last, name) >= 0) throw in.bad("metadata are not sorted, or have a name twice");
+      last = name;
+      in.need(":");
+      in.text("value of metadata", 0, MAX_TEXT);
+    }
+  }
+
+  private static String[] labels(Scanner in, int count) throws Refused {
+    if (in.next("null")) return null;
+    String[] s = new String[count];
+    for (int i = 0; i < count; i++) {
+      in.need(i == 0 ? "[" : ",");
+      s[i] = in.text("label", 1, MAX_NAME);
+    }
+    in.need("]");
+    return s;
+  }
+
+  private static void distinct(Set<String> seen, String[] names) throws Refused {
+    for (String s : names) Refused.policy(seen.add(s), "a label is there twice: " + s);
+  }
+
+  private Map<String, Integer> aliases(Scanner in, String[] names) throws Refused {
+    Map<String, Integer> all = null;
+    if (names != null) {
+      distinct(new HashSet<>(), names);
+      all = new HashMap<>(2 * names.length);
+      for (int i = 0; i < names.length; i++) all.put(latin1(names[i]), i);
+    }
+    if (!in.next(",\n\"input_aliases\":[")) return all;
+    if (names == null) throw in.bad("aliases without input labels");
+    int last = 0;
+    String before = null;
+    for (int n = 0; n == 0 || !in.next("]"); n++) {
+      if (n > 0) in.need(",");
+      if (n == MAX_ITEMS) throw in.bad("more than 2^20 aliases");
+      in.need("[");
+      int input = in.number("input of an alias", last, inputs - 1);
+      in.need(",");
+      String name = in.text("alias", 1, MAX_NAME);
+      in.need("]");
+      if (before != null && input == last && compare(before, name) >= 0) throw in.bad("aliases are not sorted");
+      if (all.put(latin1(name), input) != null) throw in.bad("an alias is there twice: " + name);
+      last = input;
+      before = name;
+    }
+    return all;
+  }
+
+  private long[] bounds(Scanner in, int version) throws Refused {
+    long[] n = new long[outputs];
+    if (version > 1 && in.peek() == '"') {
+      Arrays.fill(n, in.units());
+      return n;
+    }
+    boolean same = true;
+    for (int j = 0; j < outputs; j++) {
+      in.need(j == 0 ? "[" : ",");
+      n[j] = in.units();
+      same &= n[j] == n[0];
+    }
+    in.need("]");
+    if (version > 1 && same) throw in.bad("bounds that are all equal are one number");
+    return n;
+  }
+
+  private Rows stated(Scanner in) throws Refused {
+    in.need("\"rows\":");
+    if (projection && in.next("null")) return null;
+    Stated all = new Stated(box, inputs);
+    for (int i = 0; i < inputs; i++) {
+      in.need(i == 0 ? "[\n" : ",\n");
+      all.read(in);
+    }
+    in.need("\n]");
+    return all;
+  }
+
+  /** The order of the bytes of UTF-8, which is that of code points. */
+  private static int compare(String a, String b) {
+    byte[] x = a.getBytes(StandardCharsets.UTF_8), y = b.getBytes(StandardCharsets.UTF_8);
+    for (int i = 0; i < Math.min(x.length, y.length); i++) if (x[i] != y[i]) return (x[i] & 0xff) - (y[i] & 0xff);
+    return x.length - y.length;
+  }
+
+  private static String latin1(String s) {
+    return new String(s.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+  }
+
+  static byte[] sha256(byte[]... parts) {
+    try {
+      MessageDigest sha = MessageDigest.getInstance("SHA-256");
+      for (byte[] p : parts) sha.update(p);
+      return sha.digest();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+
+  /** The SHA-256 of the file: 64 hexadecimal digits. */
+  public String id() {
+    return Hex.of(id);
+  }
+
+  public Epsilon epsilon() {
+    return epsilon;
+  }
+
+  public int outputs() {
+    return outputs;
+  }
+
+  public int inputs() {
+    return inputs;
+  }
+
+  /** The label of an output, or its index where outputs have no labels. */
+  public String outputLabel(int j) {
+    return outputLabels == null ? Integer.toString(j) : outputLabels[j];
+  }
+
+  /** The laws of inputs: each a point of the box. */
+  interface Rows {
+    /** Adds the row of input i to dst, which is zero. It reads the rows of all inputs, so that time tells nothing of i. */
+    void law(int i, Policy p, long[] dst);
+  }
+
+  /** Rows that are stated one by one. */
+  static final class Stated implements Rows {
+    private final Box box;
+    private final int[] end; // of each row in at
+    private int[] at = new int[64];
+    private long[] add = new long[64]; // units above lo
+    private int rows, size;
+
+    Stated(Box box, int rows) {
+      this.box = box;
+      end = new int[rows];
+    }
+
+    /** Reads a row, and checks that it is a point of the box in the one way in which it can be written. */
+    Stated read(Scanner in) throws Refused {
+      int start = size;
+      long sum = box.sumLo, all = 1L << box.bits;
+      in.need("{\"full\":[");
+      for (int n = 0, last = -1; !in.next("]"); n++) {
+        if (n > 0) in.need(",");
+        last = in.number("output of full", last + 1, box.lo.length - 1);
+        if (box.hi[last] == box.lo[last]) throw in.bad("full has an output without room");
+        sum = take(last, box.hi[last] - box.lo[last], sum, all, in);
+      }
+      int full = size;
+      in.need(",\"extra\":[");
+      for (int n = 0, last = -1, next = start; !in.next("]"); n++) {
+        if (n > 0) in.need(",");
+        in.need("[");
+        last = in.number("output of extra", last + 1, box.lo.length - 1);
+        in.need(",");
+        long u = in.units();
+        in.need("]");
+        while (next < full && at[next] < last) next++;
+        if (u < 1 || u >= box.hi[last] - box.lo[last] || next < full && at[next] == last) {
+          throw in.bad("extra is not between the bounds, or its output is full");
+        }
+        sum = take(last, u, sum, all, in);
+      }
+      in.need("}");
+      if (sum != all) throw in.bad("a row has not 2^bits units");
+      end[rows++] = size;
+      return this;
+    }
+
+    private long take(int j, long u, long sum, long all, Scanner in) throws Refused {
+      if (sum > all - u) throw in.bad("a row has more than 2^bits units");
+      if (size == at.length) {
+        at = Arrays.copyOf(at, 2 * size);
+        add = Arrays.copyOf(add, 2 * size);
+      }
+      at[size] = j;
+      add[size++] = u;
+      return sum + u;
+    }
+
+    @Override public void law(int i, Policy p, long[] dst) {
+      System.arraycopy(box.lo, 0, dst, 0, dst.length);
+      for (int r = 0, n = 0; r < rows; r++) {
+        long mask = same(r, i);
+        for (; n < end[r]; n++) dst[at[n]] += add[n] & mask;
+      }
+    }
+  }
+
+  /** All ones if a = b, else zero. */
+  static long same(long a, long b) {
+    long x = a ^ b;
+    return ((x | -x) >> 63) ^ -1;
+  }
+
+  /** Rows by threshold: outputs in the order of integer keys, full before the threshold, and low after it. */
+  static final class Ranked implements Rows {
+    private enum Kind { POINTS, GRID, RING }
+
+    private final Kind kind;
+    private final int axes, grid, cols; // rows and columns of a grid
+    private final int[] from, to, thresholds; // coordinates of inputs and of outputs
+
+    private Ranked(Kind kind, int axes, int grid, int cols, int[] from, int[] to, int[] thresholds) {
+      this.kind = kind;
+      this.axes = axes;
+      this.grid = grid;
+      this.cols = cols;
+      this.from = from;
+      this.to = to;
+      this.thresholds = thresholds;
+    }
+
+    static Ranked read(Scanner in, Policy p) throws Refused {
+      in.need("\"geometry\":{\"kind\":");
+      String name = in.text("kind", 1, 16);
+      Kind kind = name.equals("points") ? Kind.POINTS : name.equals("grid") ? Kind.GRID : name.equals("ring") ? Kind.RING : null;
+      if (kind == null) throw in.bad("geometry of kind " + name);
+      boolean points = kind == Kind.POINTS, grid = kind == Kind.GRID;
+      in.need(",\"axes\":");
+      int axes = in.number("axes", points ? 1 : 0, points ? MAX_BYTES : 0);
+      in.need(",\"rows\":");
+      int r = in.number("rows", grid ? 1 : 0, grid ? MAX_ITEMS : 0);
+      in.need(",\"cols\":");
+      int c = in.number("cols", grid ? 1 : 0, grid ? MAX_ITEMS : 0);
+      if (grid && (long) r * c != p.outputs) throw in.bad("the grid has not as many cells as there are outputs");
+      in.need("},\n\"input_points\":");
+      int[] from = points && !in.next("null") ? integers(in, (long) axes * p.inputs, null) : null;
+      if (!points) in.need("null");
+      in.need(",\n\"output_points\":");
+      int[] to = points ? integers(in, (long) axes * p.outputs, null) : null;
+      if (!points) in.need("null");
+      if (from == null && p.inputs != p.outputs) throw in.bad("there are not as many inputs as outputs");
+      in.need(",\n\"thresholds\":");
+      int[] thresholds = integers(in, p.inputs, p);
+      if (points && !spread(axes, from == null ? to : from, to)) throw in.bad("the points are too far apart for keys below 2^63");
+      return new Ranked(kind, axes, r, c, from == null ? to : from, to, thresholds);
+    }
+
+    private static int[] integers(Scanner in, long count, Policy outputs) throws Refused {
+      if (count > in.b.length - in.at) throw in.bad("fewer integers than " + count);
+      int[] x = new int[(int) count];
+      for (int i = 0; i < x.length; i++) {
+        in.need(i == 0 ? "[" : ",");
+        x[i] = outputs == null ? in.coordinate() : in.number("threshold", 0, outputs.outputs - 1);
+      }
+      in.need("]");
+      return x;
+    }
+
+    /** Whether one of the two bounds on the keys is below 2^63. */
+    private static boolean spread(int axes, int[]... clouds) {
+      BigInteger sum = BigInteger.ZERO, largest = BigInteger.ZERO;
+      for (int a = 0; a < axes; a++) {
+        long least = Long.MAX_VALUE, most = Long.MIN_VALUE;
+        for (int[] x : clouds) {
+          for (int n = a; n < x.length; n += axes) {
+            least = Math.min(least, x[n]);
+            most = Math.max(most, x[n]);
+          }
+        }
+        BigInteger wide = BigInteger.valueOf(most - least);
+        sum = sum.add(wide.multiply(wide));
+      }
+      if (sum.bitLength() <= 63) return true;
+      for (int[] x : clouds) {
+        for (int n = 0; n < x.length; n += axes) {
+          long square = 0; // at most 2^62 for each axis: stops before it wraps
+          for (int a = 0; a < axes && square >= 0; a++) square += (long) x[n + a] * x[n + a];
+          if (square < 0) return false;
+          largest = largest.max(BigInteger.valueOf(square));
+        }
+      }
+      return largest.shiftLeft(2).bitLength() <= 63;
+    }
+
+    @Override public void law(int i, Policy p, long[] dst) {
+      int t = 0;
+      int[] own = new int[axes];
+      for (int n = 0; n < thresholds.length; n++) {
+        int mask = (int) same(n, i);
+        t |= thresholds[n] & mask;
+        for (int a = 0; a < axes; a++) own[a] |= from[n * axes + a] & mask;
+      }
+      long[] keys = new long[p.outputs];
+      long last = 0;
+      for (int j = 0; j < keys.length; j++) {
+        keys[j] = key(own, i, j);
+        last |= keys[j] & same(j, t);
+      }
+      long[] lo = p.box.lo, hi = p.box.hi;
+      long sum = 0;
+      for (int j = 0; j < keys.length; j++) {
+        long before = (keys[j] - last) >> 63 | same(keys[j], last) & (long) (j - t) >> 63; // keys are below 2^63
+        long at = same(j, t);
+        dst[j] = (lo[j] + (hi[j] - lo[j] & before)) & ~at;
+        sum += dst[j];
+      }
+      long rest = (1L << p.box.bits) - sum, low = 0, high = 0; // means nothing if sum wraps, which atMost finds
+      for (int j = 0; j < keys.length; j++) {
+        low |= lo[j] & same(j, t);
+        high |= hi[j] & same(j, t);
+      }
+      long good = ~((rest - low) >> 63) & ~((high - rest) >> 63) & ~rest >> 63 & atMost(dst, p.box.bits);
+      for (int j = 0; j < keys.length; j++) {
+        long law = dst[j] & ~same(j, t) | rest & same(j, t);
+        dst[j] = law & good | p.fallback[j] & ~good;
+      }
+    }
+
+    /** All ones if the sum of n is at most 2^bits, else zero. A sum that is above stays at 2^bits + 1, and never wraps. */
+    private static long atMost(long[] n, int bits) {
+      long sum = 0, all = 1L << bits;
+      for (long x : n) {
+        sum += x;
+        long over = ~((sum - all - 1) >> 63); // all ones once the sum is above: it is at most 2^63 + 1, as a word
+        sum = sum & ~over | (all + 1) & over;
+      }
+      return ~((all - sum) >> 63);
+    }
+
+    private long key(int[] own, int i, int j) {
+      long x, y;
+      switch (kind) {
+        case GRID:
+          x = (long) grid * (i % cols - j % cols);
+          y = (long) cols * (i / cols - j / cols);
+          return x * x + y * y;
+        case RING:
+          return Math.min(Math.floorMod(i - j, thresholds.length), Math.floorMod(j - i, thresholds.length));
+        default:
+          x = 0;
+          for (int a = 0; a < axes; a++) {
+            y = (long) own[a] - to[j * axes + a];
+            x += y * y;
+          }
+          return x;
+      }
+    }
+  }
+}
