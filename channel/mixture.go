@@ -65,27 +65,32 @@ func (m *Mixture) Outputs() int {
 // Verify checks that every component is eps-private, as integers, by package ldp: the rows are points of a box with
 // hi <= e^eps lo. Errors: ErrShape for lists that do not fit, and those of ldp.
 func (m *Mixture) Verify() error {
+	_, err := m.Box()
+	return err
+}
+
+// Box returns the box that all rows lie in. Errors: those of Verify.
+func (m *Mixture) Box() (*ldp.Polytope, error) {
 	if m.Bits < 1 || m.Bits > 62 || len(m.Components) == 0 || m.Inputs < 1 {
-		return fmt.Errorf("%w: %d bits, %d inputs, %d components", ErrShape, m.Bits, m.Inputs, len(m.Components))
+		return nil, fmt.Errorf("%w: %d bits, %d inputs, %d components", ErrShape, m.Bits, m.Inputs, len(m.Components))
 	}
 	left := uint64(1) << m.Bits
 	var lo, hi []uint64
 	for n, c := range m.Components {
 		if c.Weight == 0 || c.Weight > left {
-			return fmt.Errorf("%w: the weight %d of component %d", ErrShape, c.Weight, n)
+			return nil, fmt.Errorf("%w: the weight %d of component %d", ErrShape, c.Weight, n)
 		}
 		left -= c.Weight
 		if err := c.fits(m.Inputs); err != nil {
-			return fmt.Errorf("component %d: %w", n, err)
+			return nil, fmt.Errorf("component %d: %w", n, err)
 		}
 		lo = append(lo, slices.Repeat([]uint64{c.Low}, c.Outputs(m.Inputs))...)
 		hi = append(hi, slices.Repeat([]uint64{c.high()}, c.Outputs(m.Inputs))...)
 	}
 	if left > 0 {
-		return fmt.Errorf("%w: weights sum to %d less than 2^%d", ErrShape, left, m.Bits)
+		return nil, fmt.Errorf("%w: weights sum to %d less than 2^%d", ErrShape, left, m.Bits)
 	}
-	_, err := ldp.NewPolytopeFromBounds(m.Epsilon, lo, hi, m.Bits)
-	return err
+	return ldp.NewPolytopeFromBounds(m.Epsilon, lo, hi, m.Bits)
 }
 
 // fits checks that rows of k inputs can have the weight of the component, between Low and high, and the colours.

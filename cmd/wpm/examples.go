@@ -17,6 +17,7 @@ var examples = map[string][]string{
 		"wpm plan -grid 8x8 -eps 1,2 -devices 500,5000",
 		"wpm plan -points places.csv -prior census.csv -eps 2 -target 200km",
 		"wpm plan -grid 8x8 -eps 2 -target 2cells",
+		"wpm plan -grid 8x8 -central 0.2 -devices 100000",
 	},
 	"wpm design": {
 		publisher.Example,

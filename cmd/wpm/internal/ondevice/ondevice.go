@@ -7,11 +7,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/manual"
@@ -75,6 +77,17 @@ func Verify() *cli.Command {
 			var o published.Options
 			c.Flags.BoolVar(&o.Utility, "utility", false,
 				"recompute the utility claims of a larger matrix, too: some 20 s for each 2^30 entries of places")
+			c.Flags.Func("devices", "say what the reports of `N` devices, of one epoch or slot, guarantee together if they are only summed",
+				func(s string) (err error) {
+					if o.Devices, err = strconv.Atoi(s); err != nil || o.Devices < 1 {
+						return fmt.Errorf("%.40q is not a number of devices", s)
+					}
+					return nil
+				})
+			c.Flags.Func("delta", "the `DELTA` of -devices (default: 1e-6, or 1/(10 N) where that is less)", func(s string) (err error) {
+				o.Delta, err = planning.Delta(s)
+				return err
+			})
 			return func(data []byte) (device.Mechanism, error) {
 				o.PrivacyOnly = c.Flags.Lookup("privacy-only").Value.String() == "true"
 				return o.Open(data)

@@ -41,8 +41,11 @@ func Command() *cli.Command {
 			"places are chosen as the population lives, as shops are, the guess is good, and only -prior shows it.\n" +
 			"-target asks for the least number of devices at each eps, or with -devices for the least eps. Both are tried\n" +
 			"along 1, 1.5, 2, 3, 5, 7, 10, and so on.\n" +
+			"Beside the map stands what no mechanism at that eps, and no reader of its reports, passes for every population,\n" +
+			"where distances are W_1 and inputs are outputs. -shuffled adds what the reports guarantee together if only\n" +
+			"their sum or their mixture is seen, and -central finds the eps of each report for that.\n" +
 			"The exit status is 1 if no choice reaches the target.",
-		Flags: append(geometry.Flags(),
+		Flags: append(append(geometry.Flags(), sumFlags()...),
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels: `EPS,EPS,...`"},
 			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, one release each: `N,N,...`"},
 			&cli.StringFlag{Name: "target",
@@ -111,9 +114,10 @@ type Card struct {
 	Unit      string   `json:"unit"` // of all distances
 	P         float64  `json:"p,omitempty"`
 	Objective string   `json:"objective"`
-	Prior     bool     `json:"prior"`            // else the worlds are maps of all kinds
-	Target    *float64 `json:"target,omitempty"` // a distance
-	Worlds    int      `json:"worlds"`           // simulated for each row
+	Prior     bool     `json:"prior"`             // else the worlds are maps of all kinds
+	Target    *float64 `json:"target,omitempty"`  // a distance
+	Central   *float64 `json:"central,omitempty"` // an eps of all reports together
+	Worlds    int      `json:"worlds"`            // simulated for each row
 	Rows      []Row    `json:"rows"`
 	quantity  string
 }
@@ -122,6 +126,7 @@ type Card struct {
 type Row struct {
 	Epsilon string `json:"epsilon"`
 	plan.Prediction
+	Bounds
 	Met *bool `json:"met,omitempty"` // whether it reaches the target; if not, it is the best there is
 }
 
@@ -191,7 +196,11 @@ func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wp
 // at predicts one choice.
 func (f *forecast) at(ctx context.Context, eps ldp.Epsilon, devices int) (plan.Prediction, error) {
 	if f.last == nil || f.lastEps != eps.String() || f.kind == wpm.Map {
-		if err := f.design(ctx, eps, devices); err != nil {
+		d, err := f.design(ctx, eps, devices)
+		if err == nil {
+			f.last, err = d.mechanism()
+		}
+		if err != nil {
 			return plan.Prediction{}, fmt.Errorf("eps %s: %w", eps, err)
 		}
 		f.lastEps = eps.String()
@@ -202,17 +211,23 @@ func (f *forecast) at(ctx context.Context, eps ldp.Epsilon, devices int) (plan.P
 	return inUnits(p, f.scale), err
 }
 
+// choice is a design: its box, and what the planner makes of it.
+type choice struct {
+	box       *ldp.Polytope
+	mechanism func() (*plan.Mechanism, error)
+}
+
 // design makes the mechanism of a choice, as the command design does.
-func (f *forecast) design(ctx context.Context, eps ldp.Epsilon, devices int) error {
+func (f *forecast) design(ctx context.Context, eps ldp.Epsilon, devices int) (choice, error) {
 	o := wpm.Objective{Kind: f.kind}
 	if f.kind == wpm.Map {
 		codes, err := Codes(ctx, f.geometry, channel.Problem{Epsilon: eps, Devices: int64(devices), Prior: f.prior})
 		if err != nil {
-			return err
+			return choice{}, err
 		}
 		if codes != nil && codes.List() {
-			f.last, err = f.codes(codes)
-			return err
+			box, err := codes.Mixture.Box()
+			return choice{box, func() (*plan.Mechanism, error) { return f.codes(codes) }}, err
 		}
 		o.Devices = devices
 		if codes != nil {
@@ -221,10 +236,9 @@ func (f *forecast) design(ctx context.Context, eps ldp.Epsilon, devices int) err
 	}
 	d, err := wpm.NewDesign(ctx, f.geometry.Cost, eps, o)
 	if err != nil {
-		return err
+		return choice{}, err
 	}
-	f.last, err = f.planner.Mechanism(d.Channel().Row)
-	return err
+	return choice{d.Mechanism().Polytope(), func() (*plan.Mechanism, error) { return f.planner.Mechanism(d.Channel().Row) }}, nil
 }
 
 // codes is the mechanism of a list.
@@ -242,6 +256,9 @@ type planAsked struct {
 	devices []int
 	target  float64 // 0: none
 	kind    wpm.Kind
+	// of reports that are only summed; central is 0 if none is asked for, delta if it is the common one
+	shuffled       bool
+	central, delta float64
 }
 
 func planMaps(ctx context.Context, c *cli.Command) error {
@@ -261,13 +278,24 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 		Worlds: plan.Worlds, quantity: wasserstein(g.Unit),
 	}
 	met := true
-	if asked.target > 0 {
+	switch {
+	case asked.target > 0:
 		card.Target = &asked.target
 		card.Rows, met, err = f.search(ctx, asked)
-	} else {
+	case asked.central > 0:
+		card.Central = &asked.central
+		card.Rows, met, err = f.centrally(ctx, asked)
+	default:
 		card.Rows, err = f.table(ctx, asked)
 	}
 	if err != nil {
+		return err
+	}
+	proofs, err := f.bound(ctx, asked, card.Rows)
+	if err != nil {
+		return err
+	}
+	if err := writeProofs(c, proofs); err != nil {
 		return err
 	}
 	if c.Bool("json") {
@@ -275,7 +303,9 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 	} else {
 		err = card.print(c.Root().Writer)
 	}
-	if err == nil && !met {
+	if err == nil && !met && asked.central > 0 {
+		err = fmt.Errorf("no eps of 0.01 or more is (%v, delta)-DP in sum: %w", asked.central, device.ErrNo)
+	} else if err == nil && !met {
 		err = fmt.Errorf("no choice has a map within %v %s: %w", asked.target, card.Unit, device.ErrNo)
 	}
 	return err
@@ -293,12 +323,15 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 		return g, a, err
 	}
 	switch target := c.IsSet("target"); {
+	case c.IsSet("central") && (target || c.IsSet("eps") || !c.IsSet("devices")):
+		return g, a, errors.New("-central finds the eps for -devices: neither -eps nor -target goes with it")
+	case c.IsSet("central"):
 	case target && c.IsSet("eps") == c.IsSet("devices"):
 		return g, a, errors.New("-target needs -eps, for the least number of devices, or -devices, for the least eps, and not both")
 	case !target && !(c.IsSet("eps") && c.IsSet("devices")):
 		return g, a, errors.New("plan needs -eps EPS,... and -devices N,...; or -target DISTANCE and one of them")
 	}
-	if err := a.lists(c); err != nil {
+	if err := errors.Join(a.lists(c), a.readSums(c)); err != nil {
 		return g, a, err
 	}
 	switch name := c.String("objective"); name {
@@ -446,7 +479,7 @@ func (p Card) print(out io.Writer) error {
 	fmt.Fprintf(&b, "%s. Distances to the truth are %s, in %s: means of %d simulated worlds.\n\n", p.Geometry, p.quantity,
 		p.Unit, p.Worlds)
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "eps\tdevices\tguess\traw\tmap\t90 %% within\tmap/guess\tdisc\tquarter, +-\tsignal\t\n")
+	fmt.Fprintf(w, "eps\tdevices\tguess\traw\tmap\t90 %% within\tmap/guess\tdisc\tquarter, +-\tsignal\t%s\n", p.boundsHead())
 	for _, r := range p.Rows {
 		ratio := fmt.Sprintf("%.2f", r.Ratio.Mean)
 		if !p.Prior {
@@ -456,8 +489,8 @@ func (p Card) print(out io.Writer) error {
 		if r.Raw != nil {
 			raw = fmt.Sprintf("%.3g", r.Raw.Mean)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%.3g\t%s\t%.3g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t\n",
-			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, r.Signal)
+		fmt.Fprintf(w, "%s\t%d\t%.3g\t%s\t%.3g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t%s\n",
+			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, r.Signal, r.cells())
 	}
 	w.Flush()
 	p.printFloors(&b)
@@ -471,6 +504,7 @@ far off. disc: the share of the places that a release favours.
 quarter: half the width, in percentage points, of the 90 % interval for the share of a quarter of the places.
 signal: weak if the map is above 0.7 of the guess, by their means, and none if above 0.95.
 `)
+	p.explainBounds(&b)
 	if !p.Prior && len(p.Rows) > 0 {
 		fmt.Fprintf(&b, "\nNo prior was given: the worlds are maps of all kinds. "+
 			"What to read is the range of map/guess, of the middle eight of ten.\n"+

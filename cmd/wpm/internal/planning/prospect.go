@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/channel"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/summed"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
@@ -25,7 +26,8 @@ type Prospect struct {
 	// Prediction is for the design; nil for more places than are simulated.
 	Prediction *plan.Prediction `json:"prediction,omitempty"`
 	// Uniform is for the uniform base measure, if the design has another.
-	Uniform  *plan.Prediction `json:"uniform,omitempty"`
+	Uniform *plan.Prediction `json:"uniform,omitempty"`
+	Bounds
 	quantity string
 }
 
@@ -86,7 +88,11 @@ func Foresee(
 	}
 	f.lastEps = eps.String()
 	found, err := f.at(ctx, eps, devices)
+	if err != nil {
+		return nil, err
+	}
 	out.Prediction = &found
+	out.Bounds, _, err = f.bounds(ctx, eps, devices, nil, 0)
 	return out, err
 }
 
@@ -110,6 +116,11 @@ func (m *Prospect) Print(w io.Writer) {
 	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g%s; signal: %v\n", p.Guess.Mean, raw, p.Signal)
 	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n",
 		100*p.HalfWidth)
+	if m.Nobody != nil {
+		fmt.Fprintf(w, "\tno mechanism below: no reports at this eps are nearer than %s %s to every population of these places\n",
+			summed.Down(*m.Nobody), m.Unit)
+		fmt.Fprintf(w, "\tthe people's own places, one each, are %.3g from theirs\n", *m.Own)
+	}
 	if text := floor(*p, m.Unit); text != "" {
 		fmt.Fprintf(w, "\t%s\n", text)
 	}

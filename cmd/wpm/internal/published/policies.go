@@ -13,10 +13,12 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/audit"
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/summed"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
@@ -40,8 +42,11 @@ var QuickUtility = 1 << 29
 // Options are what flags say of the use of a policy.
 type Options struct {
 	PrivacyOnly, Utility bool // of verify
-	Solver               wpm.Solver
-	SolverGiven          bool
+	// Devices, of verify, asks what so many reports guarantee if they are only summed, at Delta; 0 is the common delta.
+	Devices     int
+	Delta       float64
+	Solver      wpm.Solver
+	SolverGiven bool
 }
 
 // Open reads a policy of either kind.
@@ -56,7 +61,7 @@ func (o Options) Open(data []byte) (device.Mechanism, error) {
 		case err == nil && o.SolverGiven:
 			return nil, errors.New("-solver: a codebook has one of its own")
 		default:
-			return Vectors{b}, err
+			return Vectors{b, o}, err
 		}
 	}
 	p, err := policy.Decode(data)
@@ -91,6 +96,10 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
+	central, err := p.central(v.JSON, p.Polytope())
+	if err != nil {
+		return v, err
+	}
 	utility := "not checked (-utility does)"
 	switch {
 	case len(p.Certificate()) == 0:
@@ -107,7 +116,8 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 			"recomputed, the stated bounds hold", worst, u.Costs(), u.Root(worst), p.InputLabel(bounds.Input), least)
 	}
 	delete(v.JSON, "cost")
-	v.Claims, v.JSON["utility"] = "utility: "+utility+"\n", utility
+	v.JSON["utility"] = utility
+	v.Claims = central + "utility: " + utility + "\n"
 	if p.PrivacyOnly {
 		return v, nil
 	}
@@ -117,6 +127,20 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 		v.JSON["alike"] = alike.Shared()
 	}
 	return v, err
+}
+
+// central says what -devices asks for: a line, and a member of the JSON.
+func (o Options) central(fields map[string]any, box *ldp.Polytope) (string, error) {
+	if o.Devices == 0 {
+		return "", nil
+	}
+	c, _, err := summed.Of(box, o.Devices, o.Delta)
+	if err != nil {
+		return "", fmt.Errorf("-devices: %w", err)
+	}
+	fields["central"] = c
+	return fmt.Sprintf("central: %d reports of one epoch or slot, if only their sum or their mixture is seen and all are honest, are "+
+		"%v-DP (eps, delta)\n", o.Devices, c), nil
 }
 
 // Alike returns the places that a policy of mixture mode does not tell apart; none for more places than package
@@ -157,7 +181,10 @@ func (p Points) Check(private []byte) error {
 }
 
 // Vectors is the policy of a codebook.
-type Vectors struct{ *codebook.Codebook }
+type Vectors struct {
+	*codebook.Codebook
+	Options
+}
 
 // Verify checks the box and the solver's numbers that it comes from.
 func (v Vectors) Verify(context.Context) (device.Verdict, error) {
@@ -165,7 +192,7 @@ func (v Vectors) Verify(context.Context) (device.Verdict, error) {
 		return device.Verdict{}, err
 	}
 	cfg := v.Config()
-	return device.Verdict{
+	out := device.Verdict{
 		Size: fmt.Sprintf("for up to %d vectors of %d coordinates, %d points, %d high",
 			cfg.Atoms, cfg.Dim+1, cfg.Points, cfg.High),
 		Bits: cfg.Bits, Form: "codebook, seed " + v.SeedText(),
@@ -173,7 +200,10 @@ func (v Vectors) Verify(context.Context) (device.Verdict, error) {
 			"mode": "codebook", "seed": v.SeedText(), "dimension": cfg.Dim, "p": cfg.P,
 			"points": cfg.Points, "high": cfg.High, "atoms": cfg.Atoms,
 		},
-	}, nil
+	}
+	var err error
+	out.Claims, err = v.central(out.JSON, v.Box())
+	return out, err
 }
 
 // Prepare has nothing to do.
