@@ -10,85 +10,23 @@
 // base measure. A policy has exactly one byte string. Encode writes it, Decode accepts nothing else, and its SHA-256 is
 // the ID that every report carries.
 //
-// The text is JSON, with one member per line in a fixed order and no white space except the line ends. A member
-// without a value is null; only input_aliases and schedule are left out when there are none. Counts and indices below
-// 2^31 are JSON numbers. The weights lo, hi and the amounts in rows are strings of decimal digits, because they reach
-// 2^62 and a reader that keeps JSON numbers in doubles would change them silently. This package reads no other numbers,
-// and so no NaN, no exponent and no second spelling. Cost and certificate are one compact JSON object each. This
-// package bounds and stores them but does not interpret them: they are at most 10,000 levels deep, numbers may have any
-// length, and names may repeat. A reader of a cost may require more.
+// The text is JSON, with one member per line in a fixed order. The specification, docs/spec/policy.md, has every
+// member, its limits and the versions of the file. This package bounds cost and certificate, and stores them, but does
+// not interpret them.
 //
-//	{
-//	"format":"wpm-policy-1",            with a geometry "wpm-policy-2", with a schedule "wpm-policy-3"
-//	"epsilon":"0.5",                    exact, as ldp.Epsilon prints it
-//	"bits":62,
-//	"mode":"mixture",                   or "projection"
-//	"work_limit_ms":0,                  projection: when the solver is abandoned
-//	"inputs":3,
-//	"outputs":2,
-//	"provenance":{...},                 two origins with their epsilons or null, and a note
-//	"metadata":{"title":"..."},         keys in byte order
-//	"certificate":null,
-//	"cost":{"kind":"explicit",...},
-//	"input_labels":["a","b","c"],
-//	"output_labels":null,               absent: the index in decimal
-//	"input_aliases":[[2,"ç"]],          other spellings in private data, by input and bytes; left out when there are none
-//	"lo":["...","..."],
-//	"hi":["...","..."],
-//	"fallback":{"full":[0],"extra":[[1,"17"]]},
-//	"rows":[
-//	{"full":[0],"extra":[]},
-//	...
-//	]
-//	}
+// # Rows
 //
-// The origin of the geometry is "public", and that of the base measure "data-independent". Either may also be
-// "derived-dp", which alone has an epsilon, or "unstated". A label has 1 to 256 bytes. The note and the values of the
-// metadata have up to 4096 bytes. There are at most 64 keys of metadata, of 1 to 64 bytes each. No such text has a
-// control character, and the labels or keys of one list are distinct. A file has at most 64 MiB, 2^20 inputs and 2^20
-// outputs. A program that finds another value, member or size refuses the file.
+// A row of version 1 starts from lo. Some columns are raised to hi, and some by a number of units. So it takes space only
+// for what it adds to lo, not for all kv columns.
 //
-// A row starts from lo. Columns in full are raised to hi, and each pair [j,"u"] in extra adds u units to column j. So a
-// row takes space only for what it adds to lo, not for all kv columns.
+// A policy with a Geometry, version 2, has one number for a row. For each input the Geometry orders the outputs, by an
+// integer key and then by index. The row is the greedy fill in that order, and the number is the threshold: the output
+// at which the fill ends. Decode checks that the thresholds are outputs. VerifyRows checks that they are the right ones,
+// and reads every pair of input and output for this. Privacy needs neither check: whatever the order and the threshold,
+// package ldp has checked that the row which is drawn from lies in the box. If the rest does not fit the threshold, the
+// fallback row is used.
 //
-// # Version 2: rows by threshold
-//
-// A policy with a Geometry needs one number for a row. For each input the Geometry orders the outputs, by an integer
-// key and then by index. The row is the greedy fill in that order: outputs are raised from lo to hi as far as 2^B goes.
-// The number is the threshold: the first output at which sum lo, plus the widths hi - lo of all outputs up to and
-// including it, reaches 2^B (the first output of the order if sum lo is 2^B). Outputs before the threshold are at hi,
-// outputs after it are at lo, and the threshold takes the rest.
-//
-// The file has other members in place of rows, and a bound that is the same for all outputs is one string:
-//
-//	"format":"wpm-policy-2",
-//	...
-//	"lo":"932376321048097057",
-//	"hi":["...","..."],
-//	"fallback":{...},
-//	"geometry":{"kind":"points","axes":2,"rows":0,"cols":0},
-//	"input_points":null,                coordinates, vector by vector; null: the inputs are the outputs
-//	"output_points":[1,0,0,-1],
-//	"thresholds":[0,1]
-//	}
-//
-// The key of points is the squared Euclidean distance, with coordinates from -2^31 to 2^31 - 1. Places on a sphere and
-// embeddings under the cosine are unit vectors times 2^30, rounded: their squared distances order as the angles do. The
-// key of a grid (kind "grid", with its rows and cols) is the distance between cell centres in the unit square, and the
-// key of a ring (kind "ring") is the number of steps. Both have as many inputs as outputs, and null for points. A file
-// is refused if the keys might reach 2^63: if the sum over the axes of (max - min)^2 and 4 max |x|^2 both do.
-//
-// Decode checks that the thresholds are outputs. VerifyRows checks that they are the right ones, and reads every pair
-// of input and output for this. Privacy needs neither check: whatever the order and the threshold, package ldp has
-// checked that the row which is drawn from lies in the box. If the rest does not fit the threshold, the fallback row is
-// used.
-//
-// # Version 3: a schedule
-//
-// A policy with a Schedule states its rows in either form. After the work limit it has one more member, which says how
-// it counts epochs, when it begins and ends, and in how many epochs a client releases once:
-//
-//	"schedule":{"epochs":"month","first":"2026-01","last":null,"period":12},
+// Version 3 adds, to either form, a Schedule, or in place of rows a list of codes and discs.
 //
 // # The release
 //
@@ -130,4 +68,6 @@
 // from a fresh one. Its hash chain detects accidents and careless edits, but not an owner who recomputes the chain. An
 // abandoned solver keeps its goroutine until it returns. On js/wasm, where goroutines are not preempted, a solver that
 // never yields cannot be abandoned.
+//
+// [The specification]: https://github.com/wpm-go/wpm/blob/main/docs/spec/policy.md
 package policy
