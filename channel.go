@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/internal/worst"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Channel is the mixture mode: one integer row for each input point. Row i is the projection of the point mass at x_i
@@ -93,9 +94,7 @@ const rowBlock = 16
 // rows computes the rows of the channel and their costs, on all cores and in no order; do is called from several
 // goroutines. sorted is the cost as a table, if there is one.
 func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	lo, hi := make([]uint64, m.kv), make([]uint64, m.kv)
 	for j := range lo {
 		lo[j], hi[j] = m.box.Lo(j), m.box.Hi(j)
@@ -200,16 +199,16 @@ func (c *Channel) Worst() (upper float64, input int) { return c.worst, c.input }
 func (c *Channel) Mix(mu []float64) ([]float64, error) {
 	k, kv := c.Dims()
 	if len(mu) != k {
-		return nil, fmt.Errorf("%w: mu has %d entries, the channel %d rows", ErrShape, len(mu), k)
+		return nil, fmt.Errorf("%w: mu has %d entries, the channel %d rows", wpmerr.ErrShape, len(mu), k)
 	}
 	for i, w := range mu {
 		if !(w >= 0 && w <= math.MaxFloat64) {
-			return nil, fmt.Errorf("%w: mu[%d] = %v", ErrMass, i, w)
+			return nil, fmt.Errorf("%w: mu[%d] = %v", wpmerr.ErrMass, i, w)
 		}
 	}
 	sum, exp := num.Total(mu)
 	if sum == 0 {
-		return nil, fmt.Errorf("%w: mu sums to 0", ErrMass)
+		return nil, fmt.Errorf("%w: mu sums to 0", wpmerr.ErrMass)
 	}
 	q := make([]float64, kv)
 	for i, w := range mu {

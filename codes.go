@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // ErrCodes says that a policy has a list of codes. Its outputs are sets of inputs, so it has no mechanism with a cost for
@@ -34,14 +35,14 @@ func NewCodes(ctx context.Context, p channel.Problem) (*CodesDesign, error) {
 		return nil, err
 	}
 	if k, kv := p.Cost.Dims(); k != kv {
-		return nil, fmt.Errorf("%w: codes for a cost of %d inputs and %d outputs: outputs are sets of inputs", ErrShape, k, kv)
+		return nil, fmt.Errorf("%w: codes for a cost of %d inputs and %d outputs: outputs are sets of inputs", wpmerr.ErrShape, k, kv)
 	}
 	ranked, err := ranking.Of(p.Cost)
 	if err != nil {
 		return nil, err
 	}
 	if ranked != nil && ranked.Geometry.InputPoints != nil {
-		return nil, fmt.Errorf("%w: codes for a cost with outputs of its own: outputs are sets of inputs", ErrShape)
+		return nil, fmt.Errorf("%w: codes for a cost with outputs of its own: outputs are sets of inputs", wpmerr.ErrShape)
 	}
 	if ranked != nil {
 		p.Cost = ranked.Cost

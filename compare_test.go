@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // levels are three eps, the smallest last.
@@ -91,8 +92,8 @@ func TestCompareErrors(t *testing.T) {
 		weights []float64
 		want    error
 	}{
-		"no cost": {ctx, nil, nil, cost.ErrShape},
-		"weights": {ctx, c, []float64{1}, wpm.ErrShape},
+		"no cost": {ctx, nil, nil, wpmerr.ErrShape},
+		"weights": {ctx, c, []float64{1}, wpmerr.ErrShape},
 		"ended":   {ended, c, nil, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Kind says what the base measure of a design minimises. φ_i is the cost of a client whose whole mass is at input i.
@@ -109,15 +110,15 @@ func (o Objective) check(k int) (Objective, error) {
 		return o, nil
 	}
 	if len(o.Weights) != k {
-		return o, fmt.Errorf("%w: %d weights for %d inputs", ErrShape, len(o.Weights), k)
+		return o, fmt.Errorf("%w: %d weights for %d inputs", wpmerr.ErrShape, len(o.Weights), k)
 	}
 	for i, w := range o.Weights {
 		if !(w >= 0 && w <= math.MaxFloat64) {
-			return o, fmt.Errorf("%w: Weights[%d] = %v", ErrMass, i, w)
+			return o, fmt.Errorf("%w: Weights[%d] = %v", wpmerr.ErrMass, i, w)
 		}
 	}
 	if slices.Max(o.Weights) == 0 {
-		return o, fmt.Errorf("%w: the weights sum to 0", ErrMass)
+		return o, fmt.Errorf("%w: the weights sum to 0", wpmerr.ErrMass)
 	}
 	return o, nil
 }
@@ -175,9 +176,7 @@ const (
 // if ctx stops a solver, or if rounding stops it more than 1 % from the best), of New, and of policy.New for more
 // inputs or outputs than a policy may have.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	large, err := checkSize(c, o)
 	if err != nil {
 		return nil, err
@@ -258,7 +257,7 @@ func (d *Design) evidence(ctx context.Context, c cost.Matrix, sorted *knapsack.T
 	switch o.Kind {
 	case Average, Mixed: // what proves these says nothing of the worst case
 		worst, err := basemeasure.Solve(ctx, sorted, eps, basemeasure.Settings{Gap: o.Gap})
-		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || ctx.Err() != nil) {
+		if err != nil && (!errors.Is(err, wpmerr.ErrNotConverged) || ctx.Err() != nil) {
 			return proof, err
 		}
 		proof.Weights, proof.Thresholds, proof.Lower = worst.Weights, worst.Thresholds, worst.Lower
@@ -335,7 +334,7 @@ const maxGap = 0.01
 
 // tolerable returns nil if rounding, and not ctx, has stopped a solver close enough to the best base measure.
 func tolerable(ctx context.Context, base basemeasure.Result, err error) error {
-	if !errors.Is(err, basemeasure.ErrNotConverged) || len(base.M) == 0 || ctx != nil && ctx.Err() != nil {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || len(base.M) == 0 || ctx != nil && ctx.Err() != nil {
 		return err
 	}
 	if gap := relativeGap(base); !(gap <= maxGap) {
@@ -355,9 +354,7 @@ func relativeGap(r basemeasure.Result) float64 {
 
 // prepare checks the cost and the objective, and sorts the cost.
 func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, Objective, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if c == nil || known(c) {
 		if err := cost.Validate(c); err != nil { // reads no row of what is computed
 			return nil, o, err
@@ -365,7 +362,7 @@ func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, 
 	}
 	k, kv := c.Dims()
 	if k < 1 || kv < 1 {
-		return nil, o, fmt.Errorf("%w: the cost is %d x %d", ErrShape, k, kv)
+		return nil, o, fmt.Errorf("%w: the cost is %d x %d", wpmerr.ErrShape, k, kv)
 	}
 	o, err := o.check(k)
 	if err != nil {
@@ -497,7 +494,7 @@ func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...
 		}
 		c = sorted
 		base, err := o.solve(ctx, sorted, eps.Float64())
-		if err != nil && !(errors.Is(err, basemeasure.ErrNotConverged) && (ctx == nil || ctx.Err() == nil)) {
+		if err != nil && !(errors.Is(err, wpmerr.ErrNotConverged) && (ctx == nil || ctx.Err() == nil)) {
 			return nil, fmt.Errorf("%v at eps %v: %w", o.Kind, eps, err)
 		}
 		r, err := evaluate(sorted, eps, base.M, o.Weights)

@@ -22,6 +22,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var published = policy.Config{
@@ -144,11 +145,11 @@ func TestDesignErrors(t *testing.T) {
 		{"gap above 1", ctx, ring, one, wpm.Objective{Kind: wpm.Minimax, Gap: 1.5}, wpm.ErrOption},
 		{"solver", ctx, ring, one, wpm.Objective{Options: wpm.Options{Solver: 9}}, wpm.ErrOption},
 		{"bits", ctx, ring, one, wpm.Objective{Options: wpm.Options{Bits: 63}}, ldp.ErrBits},
-		{"short weights", ctx, ring, one, wpm.Objective{Kind: wpm.Average, Weights: []float64{1}}, wpm.ErrShape},
-		{"NaN weights", ctx, ring, one, wpm.Objective{Weights: []float64{1, nan, 1, 1}}, wpm.ErrMass},
-		{"no weight", ctx, ring, one, wpm.Objective{Weights: make([]float64, 4)}, wpm.ErrMass},
-		{"no cost", ctx, nil, one, wpm.Objective{}, cost.ErrShape},
-		{"NaN cost", ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}, one, wpm.Objective{}, cost.ErrNotFinite},
+		{"short weights", ctx, ring, one, wpm.Objective{Kind: wpm.Average, Weights: []float64{1}}, wpmerr.ErrShape},
+		{"NaN weights", ctx, ring, one, wpm.Objective{Weights: []float64{1, nan, 1, 1}}, wpmerr.ErrMass},
+		{"no weight", ctx, ring, one, wpm.Objective{Weights: make([]float64, 4)}, wpmerr.ErrMass},
+		{"no cost", ctx, nil, one, wpm.Objective{}, wpmerr.ErrShape},
+		{"NaN cost", ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}, one, wpm.Objective{}, wpmerr.ErrNotFinite},
 		{"eps", ctx, ring, ldp.Epsilon{}, wpm.Objective{}, ldp.ErrEpsilon},
 		{"ended", ended, points(t, 1, 60, 0), one, wpm.Objective{}, context.Canceled},
 	} {
@@ -307,7 +308,7 @@ func TestFileSize(t *testing.T) {
 		{&cost.Dense{K: 1 << 10, Kv: 1 << 10}, nil},
 		{digits(1000, fit/1000+16, 1000*(fit/1000+16)-1), wpm.ErrLimit}, // stops before the last entry, which is none
 		{digits(1000, fit/1000-1, 0), nil},
-		{digits(1600, 1800, 7), cost.ErrNotFinite}, // has to read
+		{digits(1600, 1800, 7), wpmerr.ErrNotFinite}, // has to read
 		{(*cost.Dense)(nil), nil}, {&cost.Dense{}, nil}, {&cost.Dense{K: 2000, Kv: 2000}, nil}, {nil, nil},
 		{unread{1 << 20, 1 << 20}, nil},
 	}

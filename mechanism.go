@@ -8,13 +8,10 @@ import (
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
-	// ErrShape says that lengths do not fit together.
-	ErrShape = errors.New("wpm: shape mismatch")
-	// ErrMass says that masses do not form a distribution.
-	ErrMass = errors.New("wpm: not a distribution")
 	// ErrOption says that a field of Options or Objective has an invalid value.
 	ErrOption = errors.New("wpm: bad option")
 	// ErrLimit says that a size is too large.
@@ -112,7 +109,7 @@ type Mechanism struct {
 // level eps. The cost is kept, not copied: it must not change afterwards.
 //
 // Errors: those of cost.Validate, ErrShape, ErrOption, those of ldp.NewPolytope (ldp.ErrInfeasible when the mass of m
-// leaves no distribution in the box), and with Entropic sinkhorn.ErrReg for a cost of next to no range.
+// leaves no distribution in the box), and with Entropic wpmerr.ErrReg for a cost of next to no range.
 func New(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
 	if err := cost.Validate(c); err != nil {
 		return nil, err
@@ -137,7 +134,7 @@ func build(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism
 // ignored: the box has its own. A box that does not pass its Verify is refused.
 func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	if box == nil {
-		return nil, fmt.Errorf("%w: the box is nil", ErrShape)
+		return nil, fmt.Errorf("%w: the box is nil", wpmerr.ErrShape)
 	}
 	if err := cost.Validate(c); err != nil {
 		return nil, err
@@ -157,7 +154,7 @@ func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 		return nil, err
 	}
 	if kv != box.Len() {
-		return nil, fmt.Errorf("%w: the cost has %d columns, the base measure %d entries", ErrShape, kv, box.Len())
+		return nil, fmt.Errorf("%w: the cost has %d columns, the base measure %d entries", wpmerr.ErrShape, kv, box.Len())
 	}
 	own := *box // through a shared pointer the caller could replace the whole box
 	lo, hi := own.Bounds()
@@ -200,7 +197,7 @@ func CheckCost(p policy.Policy) error {
 func costOf(p policy.Policy) (cost.Matrix, error) {
 	text := p.Cost()
 	if len(text) == 0 {
-		return nil, fmt.Errorf("%w: the policy carries no cost", ErrShape)
+		return nil, fmt.Errorf("%w: the policy carries no cost", wpmerr.ErrShape)
 	}
 	spec, err := cost.ParseSpec(text)
 	if err != nil {
@@ -215,7 +212,7 @@ func costOf(p policy.Policy) (cost.Matrix, error) {
 		outputs = p.Inputs()
 	}
 	if k, kv := c.Dims(); k != p.Inputs() || kv != outputs {
-		return nil, fmt.Errorf("%w: the cost is %d x %d, the policy %d x %d", ErrShape, k, kv, p.Inputs(), outputs)
+		return nil, fmt.Errorf("%w: the cost is %d x %d, the policy %d x %d", wpmerr.ErrShape, k, kv, p.Inputs(), outputs)
 	}
 	return c, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // points returns k points of the unit square and n outputs (the same points if n = 0), p = 1.
@@ -277,14 +278,14 @@ func TestCheckCost(t *testing.T) {
 		want error
 	}{
 		{`{"kind":"explicit","C":[[0,1,2],[1,0,2]]}`, nil},
-		{`{"kind":"explicit","C":[[0,1],[1,0],[2,2]]}`, wpm.ErrShape}, // 3 x 2
-		{`{"kind":"explicit","C":[[0,1,2],[1,0,2],[2,2,0]]}`, wpm.ErrShape},
-		{`{"kind":"explicit","C":[[0,1],[1,0]]}`, wpm.ErrShape},
-		{`{"kind":"ring","n":2000000000}`, cost.ErrTooLarge},
-		{`{"kind":"grid","rows":100000,"cols":100000}`, cost.ErrTooLarge},
+		{`{"kind":"explicit","C":[[0,1],[1,0],[2,2]]}`, wpmerr.ErrShape}, // 3 x 2
+		{`{"kind":"explicit","C":[[0,1,2],[1,0,2],[2,2,0]]}`, wpmerr.ErrShape},
+		{`{"kind":"explicit","C":[[0,1],[1,0]]}`, wpmerr.ErrShape},
+		{`{"kind":"ring","n":2000000000}`, wpmerr.ErrTooLarge},
+		{`{"kind":"grid","rows":100000,"cols":100000}`, wpmerr.ErrTooLarge},
 		{`{"kind":"ring","n":3,"n":3}`, cost.ErrSpec},
 		{`{}`, cost.ErrSpec},
-		{``, wpm.ErrShape},
+		{``, wpmerr.ErrShape},
 	} {
 		for _, mode := range []policy.Mode{policy.Mixture, policy.Projection} {
 			p, err := policy.New(policy.Config{
@@ -368,15 +369,15 @@ func TestErrors(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"nil cost", second(wpm.New(nil, flat, one, wpm.Options{})), cost.ErrShape},
-		{"NaN cost", second(wpm.New(bad, []float64{1}, one, wpm.Options{})), cost.ErrNotFinite},
-		{"short m", second(wpm.New(ring, flat[:3], one, wpm.Options{})), wpm.ErrShape},
+		{"nil cost", second(wpm.New(nil, flat, one, wpm.Options{})), wpmerr.ErrShape},
+		{"NaN cost", second(wpm.New(bad, []float64{1}, one, wpm.Options{})), wpmerr.ErrNotFinite},
+		{"short m", second(wpm.New(ring, flat[:3], one, wpm.Options{})), wpmerr.ErrShape},
 		{"negative m", second(wpm.New(ring, []float64{1, -1, 0.5, 0.5}, one, wpm.Options{})), ldp.ErrBase},
 		{"mass too large", second(wpm.New(ring, []float64{1, 1, 1, 1}, one, wpm.Options{})), ldp.ErrInfeasible},
 		{"zero epsilon", second(wpm.New(ring, flat, ldp.Epsilon{}, wpm.Options{})), ldp.ErrEpsilon},
 		{"bits", second(wpm.New(ring, flat, one, wpm.Options{Bits: 63})), ldp.ErrBits},
 		{"solver", second(wpm.New(ring, flat, one, wpm.Options{Solver: 99})), wpm.ErrOption},
-		{"nil box", second(wpm.FromPolytope(ring, nil, wpm.Options{})), wpm.ErrShape},
+		{"nil box", second(wpm.FromPolytope(ring, nil, wpm.Options{})), wpmerr.ErrShape},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if !errors.Is(test.err, test.want) {
@@ -393,11 +394,11 @@ func TestErrors(t *testing.T) {
 		mu   []float64
 		want error
 	}{
-		{"short", []float64{1}, wpm.ErrShape},
-		{"nil", nil, wpm.ErrShape},
-		{"NaN", []float64{math.NaN(), 0, 0, 1}, mincostflow.ErrNotFinite},
-		{"negative", []float64{-1, 2, 0, 0}, mincostflow.ErrNegative},
-		{"mass", []float64{0, 0, 0, 0}, mincostflow.ErrMass},
+		{"short", []float64{1}, wpmerr.ErrShape},
+		{"nil", nil, wpmerr.ErrShape},
+		{"NaN", []float64{math.NaN(), 0, 0, 1}, wpmerr.ErrNotFinite},
+		{"negative", []float64{-1, 2, 0, 0}, wpmerr.ErrNegative},
+		{"mass", []float64{0, 0, 0, 0}, wpmerr.ErrMass},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := m.Project(ctx, test.mu); !errors.Is(err, test.want) {
@@ -405,10 +406,10 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := m.ProjectSparse(ctx, nil, nil); !errors.Is(err, mincostflow.ErrMass) {
+	if _, err := m.ProjectSparse(ctx, nil, nil); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("empty sparse mu: %v", err)
 	}
-	if _, err := m.ProjectSparse(ctx, []int{1}, nil); !errors.Is(err, wpm.ErrShape) {
+	if _, err := m.ProjectSparse(ctx, []int{1}, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("sparse lengths: %v", err)
 	}
 	if msg := second(wpm.New(ring, flat[:3], one, wpm.Options{})).Error(); !strings.Contains(msg, "4") ||
@@ -426,7 +427,7 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	mu := mus(3, 40)[45]
 	pr, err := m.Project(ctx, mu)
-	if !errors.Is(err, mincostflow.ErrNotConverged) {
+	if !errors.Is(err, wpmerr.ErrNotConverged) {
 		t.Fatalf("error %v, want ErrNotConverged", err)
 	}
 	if !(pr.Lower() <= pr.Upper()) || len(pr.Q()) != 40 {

@@ -13,13 +13,14 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Project finds the point of the box nearest to mu. mu has length k and finite masses >= 0 with a positive sum, such as
 // counts; it is taken as mu / sum mu.
 //
 // If the context ends first, it returns the best feasible Projection with its valid bounds and an error
-// that wraps mincostflow.ErrNotConverged or sinkhorn.ErrNotConverged (see Unfinished). Other errors come with
+// that wraps wpmerr.ErrNotConverged or wpmerr.ErrNotConverged (see Unfinished). Other errors come with
 // the zero Projection: ErrShape and those of the solver.
 func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, error) {
 	if err := m.checkLength(mu); err != nil {
@@ -32,7 +33,7 @@ func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, erro
 // (sorted, distinct). It costs len(support) * kv instead of k * kv.
 func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []float64) (Projection, error) {
 	if len(support) != len(weight) {
-		return Projection{}, fmt.Errorf("%w: %d points with %d weights", ErrShape, len(support), len(weight))
+		return Projection{}, fmt.Errorf("%w: %d points with %d weights", wpmerr.ErrShape, len(support), len(weight))
 	}
 	if support == nil {
 		support = []int{} // nil would mean a dense source
@@ -59,12 +60,12 @@ func (m *Mechanism) Projector() policy.ProjectFunc {
 // Unfinished reports whether err says that a projection was stopped early. The Projection returned with such an error
 // is feasible.
 func Unfinished(err error) bool {
-	return errors.Is(err, mincostflow.ErrNotConverged) || errors.Is(err, sinkhorn.ErrNotConverged)
+	return errors.Is(err, wpmerr.ErrNotConverged)
 }
 
 func (m *Mechanism) checkLength(mu []float64) error {
 	if len(mu) != m.k {
-		return fmt.Errorf("%w: mu has %d entries, the cost %d rows", ErrShape, len(mu), m.k)
+		return fmt.Errorf("%w: mu has %d entries, the cost %d rows", wpmerr.ErrShape, len(mu), m.k)
 	}
 	return nil
 }
@@ -208,7 +209,7 @@ func (p Projection) Lower() float64 { return p.get().lower }
 // Errors: ErrMass for the zero Projection; those of certificate.NewProjection and certificate.NewEntropic.
 func (p Projection) Certificate() (certificate.Certificate, error) {
 	if p.projection == nil {
-		return certificate.Certificate{}, fmt.Errorf("%w: the projection is empty", ErrMass)
+		return certificate.Certificate{}, fmt.Errorf("%w: the projection is empty", wpmerr.ErrMass)
 	}
 	problem := p.mechanism.problem(p.mass, p.support)
 	if r := p.entropic; r != nil {

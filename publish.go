@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // maxPairs bounds k*kv up to which Mechanism.Publish finds the thresholds of places for a projection policy, where they
@@ -194,7 +195,7 @@ func (m *Mechanism) sameCost(text []byte) error {
 		return err
 	}
 	if k, kv := c.Dims(); k != m.k || kv != m.kv {
-		return fmt.Errorf("%w: the config's cost is %d x %d, the mechanism's %d x %d", ErrShape, k, kv, m.k, m.kv)
+		return fmt.Errorf("%w: the config's cost is %d x %d, the mechanism's %d x %d", wpmerr.ErrShape, k, kv, m.k, m.kv)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func TestParseSolver(t *testing.T) {
@@ -126,7 +126,7 @@ func TestEntropicMechanism(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		pr, err := m.Project(ctx, dense)
-		if name == "grid" && (!wpm.Unfinished(err) || !errors.Is(err, sinkhorn.ErrNotConverged)) {
+		if name == "grid" && (!wpm.Unfinished(err) || !errors.Is(err, wpmerr.ErrNotConverged)) {
 			t.Errorf("%s: cancelled: %v", name, err)
 		}
 		if len(pr.Q()) == 0 {
@@ -139,7 +139,7 @@ func TestEntropicMechanism(t *testing.T) {
 			t.Errorf("%s: no mass: %v", name, err)
 		}
 	}
-	if wpm.Unfinished(nil) || !wpm.Unfinished(fmt.Errorf("x: %w", mincostflow.ErrNotConverged)) {
+	if wpm.Unfinished(nil) || !wpm.Unfinished(fmt.Errorf("x: %w", wpmerr.ErrNotConverged)) {
 		t.Error("Unfinished")
 	}
 }
@@ -222,7 +222,7 @@ func TestManyProjections(t *testing.T) {
 			t.Errorf("user %d: %v, %v", u, cert, err)
 		}
 	}
-	if _, err := (wpm.Projection{}).Certificate(); !errors.Is(err, wpm.ErrMass) {
+	if _, err := (wpm.Projection{}).Certificate(); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("the zero Projection: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Evaluation is how far a distribution over the kv outputs is from a truth over the k inputs.
@@ -36,7 +37,7 @@ func Evaluate(ctx context.Context, c cost.Matrix, truth, histogram []float64) (E
 		return Evaluation{}, err
 	}
 	r, err := mincostflow.Transport(ctx, c, truth, histogram)
-	if errors.Is(err, mincostflow.ErrShape) {
+	if errors.Is(err, wpmerr.ErrShape) {
 		return Evaluation{}, fmt.Errorf("%w: %w", ErrShape, err)
 	}
 	if err != nil {

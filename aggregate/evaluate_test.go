@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestEvaluateStops: what the transport cannot finish is an error, and no number.
@@ -22,7 +22,7 @@ func TestEvaluateStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	e, err := Evaluate(ctx, ring, a, b)
-	if !errors.Is(err, mincostflow.ErrNotConverged) || !errors.Is(err, context.Canceled) || e != (Evaluation{}) {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || e != (Evaluation{}) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

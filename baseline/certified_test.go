@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestCertified: package ldp makes a box of the base measure of every rule, rounds what the rule gives for point masses
@@ -220,10 +221,10 @@ func TestSamplersCertified(t *testing.T) {
 			if err := ldp.CheckRows(eps, weights); err != nil {
 				t.Errorf("%s at eps %s: %v", name, text, err)
 			}
-			if err := s.Law(make([]float64, k), make([]float64, k-1)); !errors.Is(err, baseline.ErrShape) {
+			if err := s.Law(make([]float64, k), make([]float64, k-1)); !errors.Is(err, wpmerr.ErrShape) {
 				t.Errorf("%s with a short input: %v", name, err)
 			}
-			if err := s.Law(make([]float64, k+1), inputs[0]); !errors.Is(err, baseline.ErrShape) {
+			if err := s.Law(make([]float64, k+1), inputs[0]); !errors.Is(err, wpmerr.ErrShape) {
 				t.Errorf("%s with a long output: %v", name, err)
 			}
 		}
@@ -307,22 +308,22 @@ func TestLocalIsKPM(t *testing.T) {
 func TestSamplerErrors(t *testing.T) {
 	p := []float64{0.5, 0.5}
 	for what, c := range map[string][2]error{
-		"no points":         {second(baseline.NewKPM(0, 1, 0)), baseline.ErrShape},
-		"eps":               {second(baseline.NewKPM(2, -1, 0)), baseline.ErrEpsilon},
-		"mass":              {second(baseline.NewKPM(2, 1, 9)), baseline.ErrInfeasible},
-		"mass NaN":          {second(baseline.NewKPM(2, 1, math.NaN())), baseline.ErrNotFinite},
-		"response":          {second(baseline.NewRandomizedResponse(0, 1)), baseline.ErrShape},
-		"gamma":             {second(baseline.NewLocalMinimax(p, 1, 0.5)), baseline.ErrInfeasible},
-		"gamma NaN":         {second(baseline.NewLocalMinimax(p, 1, math.NaN())), baseline.ErrNotFinite},
-		"local, eps":        {second(baseline.NewLocalMinimax(p, 701, 2)), baseline.ErrEpsilon},
-		"local, public":     {second(baseline.NewLocalMinimax([]float64{1, 1}, 1, 2)), baseline.ErrMass},
-		"linear, public":    {second(baseline.NewLinear([]float64{-1, 2}, 1)), baseline.ErrNegative},
-		"linear, eps":       {second(baseline.NewLinear(p, math.NaN())), baseline.ErrEpsilon},
-		"disk, cells":       {second(baseline.NewDisk(0, 3, 1, 1)), baseline.ErrShape},
-		"disk, radius":      {second(baseline.NewDisk(3, 3, -1, 1)), baseline.ErrShape},
-		"disk, large":       {second(baseline.NewDisk(3, 3, math.MaxInt32, 1)), baseline.ErrShape},
-		"disk, larger area": {second(baseline.NewDisk(4096, 4096, 1, 1)), baseline.ErrShape},
-		"disk, eps":         {second(baseline.NewDisk(3, 3, 1, -1)), baseline.ErrEpsilon},
+		"no points":         {second(baseline.NewKPM(0, 1, 0)), wpmerr.ErrShape},
+		"eps":               {second(baseline.NewKPM(2, -1, 0)), wpmerr.ErrEpsilon},
+		"mass":              {second(baseline.NewKPM(2, 1, 9)), wpmerr.ErrInfeasible},
+		"mass NaN":          {second(baseline.NewKPM(2, 1, math.NaN())), wpmerr.ErrNotFinite},
+		"response":          {second(baseline.NewRandomizedResponse(0, 1)), wpmerr.ErrShape},
+		"gamma":             {second(baseline.NewLocalMinimax(p, 1, 0.5)), wpmerr.ErrInfeasible},
+		"gamma NaN":         {second(baseline.NewLocalMinimax(p, 1, math.NaN())), wpmerr.ErrNotFinite},
+		"local, eps":        {second(baseline.NewLocalMinimax(p, 701, 2)), wpmerr.ErrEpsilon},
+		"local, public":     {second(baseline.NewLocalMinimax([]float64{1, 1}, 1, 2)), wpmerr.ErrMass},
+		"linear, public":    {second(baseline.NewLinear([]float64{-1, 2}, 1)), wpmerr.ErrNegative},
+		"linear, eps":       {second(baseline.NewLinear(p, math.NaN())), wpmerr.ErrEpsilon},
+		"disk, cells":       {second(baseline.NewDisk(0, 3, 1, 1)), wpmerr.ErrShape},
+		"disk, radius":      {second(baseline.NewDisk(3, 3, -1, 1)), wpmerr.ErrShape},
+		"disk, large":       {second(baseline.NewDisk(3, 3, math.MaxInt32, 1)), wpmerr.ErrShape},
+		"disk, larger area": {second(baseline.NewDisk(4096, 4096, 1, 1)), wpmerr.ErrShape},
+		"disk, eps":         {second(baseline.NewDisk(3, 3, 1, -1)), wpmerr.ErrEpsilon},
 	} {
 		if !errors.Is(c[0], c[1]) {
 			t.Errorf("%s: %v, want %v", what, c[0], c[1])
@@ -381,11 +382,11 @@ func TestGroupKPMFewGenres(t *testing.T) {
 		})
 	}
 	for _, mass := range []float64{math.NaN(), -1, math.Inf(1), 99} {
-		if _, err := baseline.GroupKPM([]float64{1, 0, 0, 0}, in, in, 1, mass); !errors.Is(err, baseline.ErrInfeasible) {
+		if _, err := baseline.GroupKPM([]float64{1, 0, 0, 0}, in, in, 1, mass); !errors.Is(err, wpmerr.ErrInfeasible) {
 			t.Errorf("mass %v: %v", mass, err)
 		}
 	}
-	if _, err := baseline.GroupKPM([]float64{1, 0, 0, 0}, in, in, -1, 0); !errors.Is(err, baseline.ErrEpsilon) {
+	if _, err := baseline.GroupKPM([]float64{1, 0, 0, 0}, in, in, -1, 0); !errors.Is(err, wpmerr.ErrEpsilon) {
 		t.Errorf("eps -1: %v", err)
 	}
 }

@@ -3,6 +3,8 @@ package baseline
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Disk is the Disk Area Mechanism of Du, Cheng, Zheng, Xiang, Chen, Xi and Ni (Numerical Estimation of Spatial
@@ -62,7 +64,7 @@ func DiskRadius(side int, eps float64) int {
 func NewDisk(rows, cols, radius int, eps float64) (*Disk, error) {
 	if rows < 1 || cols < 1 || radius < 0 || rows > maxDisk || cols > maxDisk || radius > maxDisk ||
 		int64(rows+2*radius)*int64(cols+2*radius) > maxDisk {
-		return nil, fmt.Errorf("%w: a disk of radius %d on %d x %d cells", ErrShape, radius, rows, cols)
+		return nil, fmt.Errorf("%w: a disk of radius %d on %d x %d cells", wpmerr.ErrShape, radius, rows, cols)
 	}
 	if err := checkEps(eps); err != nil {
 		return nil, err
@@ -146,7 +148,7 @@ func (d *Disk) Law(dst, mu []float64) error {
 		return err
 	}
 	if len(dst) != len(mu) {
-		return fmt.Errorf("%w: len(dst) = %d, want %d", ErrShape, len(dst), len(mu))
+		return fmt.Errorf("%w: len(dst) = %d, want %d", wpmerr.ErrShape, len(dst), len(mu))
 	}
 	clear(dst)
 	side := 2*d.radius + 1

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Exponential is the exponential mechanism for the utility -u_j, u_j = sum_i mu_i C_ij the mean cost of output j:
@@ -78,7 +79,7 @@ func (e *Exponential) Law(mu []float64, support []int) ([]float64, error) {
 	last := -1
 	for at, i := range support {
 		if i <= last || i >= e.k {
-			return nil, fmt.Errorf("%w: support[%d] = %d, want %d inputs in ascending order", ErrShape, at, i, e.k)
+			return nil, fmt.Errorf("%w: support[%d] = %d, want %d inputs in ascending order", wpmerr.ErrShape, at, i, e.k)
 		}
 		last = i
 	}
@@ -169,7 +170,7 @@ func WorstCase(c cost.Matrix, rows [][]float64) (value float64, input int, err e
 	}
 	k, kv := c.Dims()
 	if len(rows) != k {
-		return 0, 0, fmt.Errorf("%w: %d rows for a %d x %d cost", ErrShape, len(rows), k, kv)
+		return 0, 0, fmt.Errorf("%w: %d rows for a %d x %d cost", wpmerr.ErrShape, len(rows), k, kv)
 	}
 	for i, q := range rows {
 		if _, err := checkDistribution(fmt.Sprintf("row %d", i), q, kv); err != nil {

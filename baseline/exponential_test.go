@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // sweep is the exponential mechanism in the simplest way: for one user it reads all costs, those of places without
@@ -108,11 +109,11 @@ func TestExponentialSupport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, support := range [][]int{{}, {0}, {0, 1, 2}, {1, 0}, {1, 1}, {-1, 0}, {0, 3}} {
-		if _, err := e.Law([]float64{0.5, 0.5}, support); !errors.Is(err, ErrShape) {
-			t.Errorf("support %v: %v, want %v", support, err, ErrShape)
+		if _, err := e.Law([]float64{0.5, 0.5}, support); !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("support %v: %v, want %v", support, err, wpmerr.ErrShape)
 		}
 	}
-	if _, err := e.Law([]float64{0.5, 0.5 + 1e-8}, []int{0, 2}); !errors.Is(err, ErrMass) {
+	if _, err := e.Law([]float64{0.5, 0.5 + 1e-8}, []int{0, 2}); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("mass above 1: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestGeoIndistinguishable: on two places at distance d the law is e^(t d) to 1, so that t = eps/d; and everywhere the
@@ -99,10 +100,10 @@ func TestGeoErrors(t *testing.T) {
 		eps  float64
 		want error
 	}{
-		"NaN":      {&cost.Dense{K: 1, Kv: 1, Data: []float64{math.NaN()}}, 1, baseline.ErrNotFinite},
-		"negative": {&cost.Dense{K: 1, Kv: 1, Data: []float64{-1}}, 1, baseline.ErrNegative},
-		"eps":      {one, -1, baseline.ErrEpsilon},
-		"large":    {one, 701, baseline.ErrEpsilon},
+		"NaN":      {&cost.Dense{K: 1, Kv: 1, Data: []float64{math.NaN()}}, 1, wpmerr.ErrNotFinite},
+		"negative": {&cost.Dense{K: 1, Kv: 1, Data: []float64{-1}}, 1, wpmerr.ErrNegative},
+		"eps":      {one, -1, wpmerr.ErrEpsilon},
+		"large":    {one, 701, wpmerr.ErrEpsilon},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := baseline.NewGeoIndistinguishable(c.d, c.eps); !errors.Is(err, c.want) {

@@ -3,6 +3,8 @@ package baseline
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // GroupKPM is KPM between different items of the same groups, such as films by genre. mu on the items of in is
@@ -25,7 +27,7 @@ func GroupKPM(mu []float64, in, out *Groups, eps, mass float64) ([]float64, erro
 		mass = float64(in.Len()) * KPMBase(in.Len(), eps)
 	}
 	if !(mass > 0) || math.IsInf(mass, 0) {
-		return nil, fmt.Errorf("%w: mass = %v", ErrInfeasible, mass)
+		return nil, fmt.Errorf("%w: mass = %v", wpmerr.ErrInfeasible, mass)
 	}
 	g, err := in.Collect(mu)
 	if err != nil {

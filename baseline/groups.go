@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Groups assigns items to overlapping groups, such as films to genres. A mechanism on the groups becomes one
@@ -21,7 +22,7 @@ type Groups struct {
 // as long as no mass gets there.
 func NewGroups(items int, members [][]int) (*Groups, error) {
 	if items < 1 || len(members) < 1 {
-		return nil, fmt.Errorf("%w: %d items, %d groups", ErrShape, items, len(members))
+		return nil, fmt.Errorf("%w: %d items, %d groups", wpmerr.ErrShape, items, len(members))
 	}
 	g := &Groups{items: items, of: make([]int, items)}
 	last := make([]int, items) // the last group seen with the item, plus one

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestNewGroupsSizes: items without groups and groups without items are refused, each alone.
@@ -18,7 +19,7 @@ func TestNewGroupsSizes(t *testing.T) {
 		{-1, [][]int{{}}, false}, {0, nil, false},
 	} {
 		g, err := baseline.NewGroups(tt.items, tt.members)
-		if tt.ok != (err == nil) || !tt.ok && (!errors.Is(err, baseline.ErrShape) || g != nil) {
+		if tt.ok != (err == nil) || !tt.ok && (!errors.Is(err, wpmerr.ErrShape) || g != nil) {
 			t.Errorf("%d items, %v: %v, %v", tt.items, tt.members, g, err)
 		}
 	}

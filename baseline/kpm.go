@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // KPM is the KL projection mechanism on k = len(mu) points, as the paper states it: it returns
@@ -212,15 +213,15 @@ func KPMVerify(mu []float64, eps float64, q []float64, r float64) error {
 		return err
 	}
 	if len(q) != k {
-		return fmt.Errorf("%w: len(q) = %d, want %d", ErrCertificate, len(q), k)
+		return fmt.Errorf("%w: len(q) = %d, want %d", wpmerr.ErrCertificate, len(q), k)
 	}
 	total, defect := num.SumRat(mu), num.SumRat(q)
 	if defect == nil {
-		return fmt.Errorf("%w: q is not finite", ErrCertificate)
+		return fmt.Errorf("%w: q is not finite", wpmerr.ErrCertificate)
 	}
 	defect.Sub(defect, big.NewRat(1, 1)).Abs(defect)
 	if defect.Cmp(big.NewRat(int64(k), 1<<52)) > 0 {
-		return fmt.Errorf("%w: sum q - 1 = %s", ErrCertificate, defect.FloatString(20))
+		return fmt.Errorf("%w: sum q - 1 = %s", wpmerr.ErrCertificate, defect.FloatString(20))
 	}
 	down := slices.Clone(mu)
 	slices.Sort(down)
@@ -250,7 +251,7 @@ func KPMVerify(mu []float64, eps float64, q []float64, r float64) error {
 		wantR.Quo(wantR, total)
 	}
 	if !nearRat(r, wantR) {
-		return fmt.Errorf("%w: r = %v, want %s", ErrCertificate, r, wantR.FloatString(20))
+		return fmt.Errorf("%w: r = %v, want %s", wpmerr.ErrCertificate, r, wantR.FloatString(20))
 	}
 	scale := new(big.Rat).Mul(wantR, total)
 	for j, x := range mu {
@@ -260,10 +261,10 @@ func KPMVerify(mu []float64, eps float64, q []float64, r float64) error {
 			want.Set(wantFloor)
 		}
 		if !nearRat(q[j], want) {
-			return fmt.Errorf("%w: q[%d] = %v, want %s", ErrCertificate, j, q[j], want.FloatString(20))
+			return fmt.Errorf("%w: q[%d] = %v, want %s", wpmerr.ErrCertificate, j, q[j], want.FloatString(20))
 		}
 		if eps > 0 && num.Rat(q[j]).Cmp(wantFloor) < 0 {
-			return fmt.Errorf("%w: q[%d] = %v is below the floor %s", ErrCertificate, j, q[j], wantFloor.FloatString(20))
+			return fmt.Errorf("%w: q[%d] = %v is below the floor %s", wpmerr.ErrCertificate, j, q[j], wantFloor.FloatString(20))
 		}
 	}
 	return nil

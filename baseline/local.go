@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // NewLocalMinimax returns the locally minimax-optimal sampler of Ghoukasian, Lee and Asoodeh (Locally Optimal Private
@@ -34,10 +35,10 @@ func NewLocalMinimax(public []float64, eps, gamma float64) (Sampler, error) {
 		return nil, err
 	}
 	if math.IsNaN(gamma) || math.IsInf(gamma, 0) {
-		return nil, fmt.Errorf("%w: gamma = %v", ErrNotFinite, gamma)
+		return nil, fmt.Errorf("%w: gamma = %v", wpmerr.ErrNotFinite, gamma)
 	}
 	if gamma < 1 {
-		return nil, fmt.Errorf("%w: gamma = %v, want at least 1", ErrInfeasible, gamma)
+		return nil, fmt.Errorf("%w: gamma = %v, want at least 1", wpmerr.ErrInfeasible, gamma)
 	}
 	e := math.Exp(eps)
 	base := (1 + 1/gamma) / (1 + e/gamma) // b, without an overflow

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Oracle is a frequency oracle, the other way to a map of a population: a user with one item of k makes a report under
@@ -63,7 +65,7 @@ func (o *oracle) Draw(counts []uint64, x int, random Source) {
 func (o *oracle) Estimate(dst []float64, counts []uint64, reports uint64) error {
 	if len(dst) != o.k || len(counts) != o.k || reports == 0 || slices.Max(counts) > reports {
 		return fmt.Errorf("%w: %d reports, %d counts and len(dst) = %d for %d items",
-			ErrShape, reports, len(counts), len(dst), o.k)
+			wpmerr.ErrShape, reports, len(counts), len(dst), o.k)
 	}
 	for j, c := range counts {
 		dst[j] = (float64(c)/float64(reports) - o.other) / o.gain
@@ -79,7 +81,7 @@ func checkOracle(k int, eps float64) error {
 		return err
 	}
 	if eps == 0 {
-		return fmt.Errorf("%w: eps = 0, where reports say nothing", ErrEpsilon)
+		return fmt.Errorf("%w: eps = 0, where reports say nothing", wpmerr.ErrEpsilon)
 	}
 	return nil
 }
@@ -156,7 +158,7 @@ func Simplex(x []float64) ([]float64, error) {
 	}
 	for j, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%w: x[%d] = %v", ErrNotFinite, j, v)
+			return nil, fmt.Errorf("%w: x[%d] = %v", wpmerr.ErrNotFinite, j, v)
 		}
 	}
 	down := slices.Clone(x)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var oracles = map[string]func(k int, eps float64) (baseline.Oracle, error){
@@ -158,11 +159,11 @@ func TestSimplex(t *testing.T) {
 func TestOracleErrors(t *testing.T) {
 	for name, make := range oracles {
 		for _, eps := range []float64{0, -1, math.Inf(1), math.NaN()} {
-			if _, err := make(3, eps); !errors.Is(err, baseline.ErrEpsilon) {
+			if _, err := make(3, eps); !errors.Is(err, wpmerr.ErrEpsilon) {
 				t.Errorf("%s at eps %v: %v", name, eps, err)
 			}
 		}
-		if _, err := make(0, 1); !errors.Is(err, baseline.ErrShape) {
+		if _, err := make(0, 1); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("%s of no items: %v", name, err)
 		}
 		o, err := make(2, 1)
@@ -173,15 +174,15 @@ func TestOracleErrors(t *testing.T) {
 			o.Estimate([]float64{0}, []uint64{1, 1}, 2), o.Estimate([]float64{0, 0}, []uint64{1, 3}, 2),
 			o.Estimate([]float64{0, 0}, []uint64{0, 0}, 0),
 		} {
-			if !errors.Is(bad, baseline.ErrShape) {
+			if !errors.Is(bad, wpmerr.ErrShape) {
 				t.Errorf("%s: %v", name, bad)
 			}
 		}
 	}
-	if _, err := baseline.Simplex([]float64{1, math.NaN()}); !errors.Is(err, baseline.ErrNotFinite) {
+	if _, err := baseline.Simplex([]float64{1, math.NaN()}); !errors.Is(err, wpmerr.ErrNotFinite) {
 		t.Error(err)
 	}
-	if _, err := baseline.Simplex(nil); !errors.Is(err, baseline.ErrShape) {
+	if _, err := baseline.Simplex(nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
 }

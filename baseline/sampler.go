@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Sampler is an eps-LDP rule that maps a distribution mu over k inputs to the law q over kv outputs that one sample
@@ -32,7 +34,7 @@ func (r *rule) Measure() []float64 { return slices.Clone(r.measure) }
 
 func (r *rule) Law(dst, mu []float64) error {
 	if len(dst) != len(r.measure) || len(mu) != r.k {
-		return fmt.Errorf("%w: len(dst) = %d, len(mu) = %d, want %d, %d", ErrShape, len(dst), len(mu), len(r.measure), r.k)
+		return fmt.Errorf("%w: len(dst) = %d, len(mu) = %d, want %d, %d", wpmerr.ErrShape, len(dst), len(mu), len(r.measure), r.k)
 	}
 	q, err := r.law(mu)
 	if err == nil {
@@ -68,12 +70,12 @@ func NewKPM(k int, eps, mass float64) (Sampler, error) {
 // checkMass wants a mass of a base measure whose box holds a distribution, up to a relative 1e-12.
 func checkMass(eps, mass float64) error {
 	if math.IsNaN(mass) || math.IsInf(mass, 0) {
-		return fmt.Errorf("%w: mass = %v", ErrNotFinite, mass)
+		return fmt.Errorf("%w: mass = %v", wpmerr.ErrNotFinite, mass)
 	}
 	alpha, beta := math.Exp(-eps/2), math.Exp(eps/2)
 	const slack = 1e-12
 	if !(mass*alpha <= 1+slack && mass*beta >= 1-slack) {
-		return fmt.Errorf("%w: mass = %v, want one in [%v, %v]", ErrInfeasible, mass, alpha, beta)
+		return fmt.Errorf("%w: mass = %v, want one in [%v, %v]", wpmerr.ErrInfeasible, mass, alpha, beta)
 	}
 	return nil
 }

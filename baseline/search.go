@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Found is the worst input that a search met.
@@ -35,24 +37,22 @@ func Search(ctx context.Context, k int, loss func(mu []float64) (float64, error)
 		return Found{}, err
 	}
 	if evaluations < 0 {
-		return Found{}, fmt.Errorf("%w: %d evaluations", ErrShape, evaluations)
+		return Found{}, fmt.Errorf("%w: %d evaluations", wpmerr.ErrShape, evaluations)
 	}
 	if evaluations == 0 {
 		evaluations = 20 * k
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	f := Found{Value: math.Inf(-1)}
 	mu := make([]float64, k)
 	measure := func() (float64, error) {
-		if err := ctx.Err(); err != nil {
-			return 0, err
+		if ctx.Err() != nil {
+			return 0, wpmerr.Ended(ctx)
 		}
 		f.Evaluations++
 		v, err := loss(mu)
 		if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
-			err = fmt.Errorf("%w: a loss of %v", ErrNotFinite, v)
+			err = fmt.Errorf("%w: a loss of %v", wpmerr.ErrNotFinite, v)
 		}
 		if err == nil && v > f.Value {
 			f.Value, f.Mu = v, slices.Clone(mu)

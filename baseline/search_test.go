@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestSearchStops: at its number of evaluations, and at the first error, with what was found so far. A nil context
@@ -63,13 +64,13 @@ func TestSearch(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := baseline.Search(ctx, 2, func([]float64) (float64, error) { return math.NaN(), nil }, 0); !errors.Is(err,
-		baseline.ErrNotFinite) {
+		wpmerr.ErrNotFinite) {
 		t.Error(err)
 	}
-	if _, err := baseline.Search(ctx, 0, nil, 0); !errors.Is(err, baseline.ErrShape) {
+	if _, err := baseline.Search(ctx, 0, nil, 0); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
-	if _, err := baseline.Search(ctx, 2, nil, -1); !errors.Is(err, baseline.ErrShape) {
+	if _, err := baseline.Search(ctx, 2, nil, -1); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
 	done, cancel := context.WithCancel(ctx)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Reports are sets of items that users reported by subset selection, unary encoding, local hashing or a hierarchy, as
@@ -32,7 +34,7 @@ func NewReports(k int, eps float64, sets [][]int32) (*Reports, error) {
 		last := int32(-1)
 		for _, j := range set {
 			if j <= last || int(j) >= k {
-				return nil, fmt.Errorf("%w: set %d has item %d after item %d, of %d items", ErrShape, n, j, last, k)
+				return nil, fmt.Errorf("%w: set %d has item %d after item %d, of %d items", wpmerr.ErrShape, n, j, last, k)
 			}
 			last = j
 			in[j]++
@@ -115,22 +117,22 @@ type Hierarchy struct {
 func NewHierarchy(levels [][]int32, eps float64) (*Hierarchy, error) {
 	h := &Hierarchy{blocks: levels}
 	if len(levels) == 0 {
-		return nil, fmt.Errorf("%w: no levels", ErrShape)
+		return nil, fmt.Errorf("%w: no levels", wpmerr.ErrShape)
 	}
 	for n, level := range levels {
 		if len(level) != len(levels[0]) || len(level) == 0 {
-			return nil, fmt.Errorf("%w: level %d has %d items, level 0 has %d", ErrShape, n, len(level), len(levels[0]))
+			return nil, fmt.Errorf("%w: level %d has %d items, level 0 has %d", wpmerr.ErrShape, n, len(level), len(levels[0]))
 		}
 		seen := make([]bool, len(level))
 		for j, b := range level {
 			if b < 0 || int(b) >= len(level) {
-				return nil, fmt.Errorf("%w: level %d: item %d is in block %d of at most %d", ErrShape, n, j, b, len(level))
+				return nil, fmt.Errorf("%w: level %d: item %d is in block %d of at most %d", wpmerr.ErrShape, n, j, b, len(level))
 			}
 			seen[b] = true
 		}
 		most := int(slices.Max(level)) + 1
 		if gap := slices.Index(seen[:most], false); gap >= 0 || most < 2 {
-			return nil, fmt.Errorf("%w: level %d has %d blocks; one of them is empty, or it is the only one", ErrShape, n, most)
+			return nil, fmt.Errorf("%w: level %d has %d blocks; one of them is empty, or it is the only one", wpmerr.ErrShape, n, most)
 		}
 		o, err := NewSubset(most, eps)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestReportsLikelihood compares the rows of a channel of reports with the definitions: P(set | i) / P(set | j) of every
@@ -137,22 +138,22 @@ func TestSetErrors(t *testing.T) {
 		"negative": {{0, -1}}, "far": {{0, 9}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := baseline.NewHierarchy(levels, 1); !errors.Is(err, baseline.ErrShape) {
+			if _, err := baseline.NewHierarchy(levels, 1); !errors.Is(err, wpmerr.ErrShape) {
 				t.Errorf("%v, want ErrShape", err)
 			}
 		})
 	}
-	if _, err := baseline.NewHierarchy([][]int32{{0, 1}}, 0); !errors.Is(err, baseline.ErrEpsilon) {
+	if _, err := baseline.NewHierarchy([][]int32{{0, 1}}, 0); !errors.Is(err, wpmerr.ErrEpsilon) {
 		t.Errorf("a hierarchy at eps 0: %v", err)
 	}
 	for name, sets := range map[string][][]int32{"order": {{1, 0}}, "twice": {{1, 1}}, "far": {{2}}, "negative": {{-1}}} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := baseline.NewReports(2, 1, sets); !errors.Is(err, baseline.ErrShape) {
+			if _, err := baseline.NewReports(2, 1, sets); !errors.Is(err, wpmerr.ErrShape) {
 				t.Errorf("%v, want ErrShape", err)
 			}
 		})
 	}
-	if _, err := baseline.NewReports(2, 0, nil); !errors.Is(err, baseline.ErrEpsilon) {
+	if _, err := baseline.NewReports(2, 0, nil); !errors.Is(err, wpmerr.ErrEpsilon) {
 		t.Errorf("reports at eps 0: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Favour returns the uniform base measure of another scale: the one at which the row of a point mass raises so large a
@@ -25,9 +26,9 @@ func Favour(c *knapsack.Table, eps, share float64, even Result) (Result, error) 
 	kv := len(even.M)
 	switch {
 	case kv == 0:
-		return Result{}, fmt.Errorf("%w: the uniform measure is empty", ErrShape)
+		return Result{}, fmt.Errorf("%w: the uniform measure is empty", wpmerr.ErrShape)
 	case !(share > 0 && share <= 1):
-		return Result{}, fmt.Errorf("%w: share = %v, want 0 < share <= 1", ErrSettings, share)
+		return Result{}, fmt.Errorf("%w: share = %v, want 0 < share <= 1", wpmerr.ErrSettings, share)
 	case kv == 1:
 		return even, nil
 	}
@@ -43,7 +44,7 @@ func Favour(c *knapsack.Table, eps, share float64, even Result) (Result, error) 
 	}
 	k, columns := c.Dims()
 	if columns != kv {
-		return Result{}, fmt.Errorf("%w: the cost has %d columns, the uniform measure %d entries", ErrShape, columns, kv)
+		return Result{}, fmt.Errorf("%w: the cost has %d columns, the uniform measure %d entries", wpmerr.ErrShape, columns, kv)
 	}
 	lo, hi := slices.Repeat([]float64{math.Exp(-eps/2) * m}, kv), slices.Repeat([]float64{math.Exp(eps/2) * m}, kv)
 	phi := make([]float64, k)

@@ -8,6 +8,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // A row at the scale of Favour has exactly the outputs of its share at their upper bound and the others at their lower
@@ -67,13 +68,13 @@ func TestFavour(t *testing.T) {
 		even       basemeasure.Result
 		want       error
 	}{
-		{-1, 0.5, even, basemeasure.ErrEpsilon},
-		{math.NaN(), 0.5, even, basemeasure.ErrEpsilon},
-		{eps, 0, even, basemeasure.ErrSettings},
-		{eps, 1.01, even, basemeasure.ErrSettings},
-		{eps, math.NaN(), even, basemeasure.ErrSettings},
-		{eps, 0.5, basemeasure.Result{}, basemeasure.ErrShape},
-		{eps, 0.5, basemeasure.Result{M: make([]float64, k+1)}, basemeasure.ErrShape},
+		{-1, 0.5, even, wpmerr.ErrEpsilon},
+		{math.NaN(), 0.5, even, wpmerr.ErrEpsilon},
+		{eps, 0, even, wpmerr.ErrSettings},
+		{eps, 1.01, even, wpmerr.ErrSettings},
+		{eps, math.NaN(), even, wpmerr.ErrSettings},
+		{eps, 0.5, basemeasure.Result{}, wpmerr.ErrShape},
+		{eps, 0.5, basemeasure.Result{M: make([]float64, k+1)}, wpmerr.ErrShape},
 	} {
 		if _, err := basemeasure.Favour(table, tc.eps, tc.share, tc.even); !errors.Is(err, tc.want) {
 			t.Errorf("eps %v, share %v: %v, want %v", tc.eps, tc.share, err, tc.want)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Homogeneous returns an optimal base measure of a homogeneous space from one row of its cost matrix: a ring, a
@@ -27,14 +28,14 @@ func Homogeneous(row []float64, eps float64) (Result, error) {
 		return Result{}, err
 	}
 	if len(row) == 0 {
-		return Result{}, fmt.Errorf("%w: a row without costs", ErrShape)
+		return Result{}, fmt.Errorf("%w: a row without costs", wpmerr.ErrShape)
 	}
 	for j, c := range row {
 		switch {
 		case math.IsNaN(c) || math.IsInf(c, 0):
-			return Result{}, fmt.Errorf("%w: row[%d] = %v", ErrNotFinite, j, c)
+			return Result{}, fmt.Errorf("%w: row[%d] = %v", wpmerr.ErrNotFinite, j, c)
 		case c < 0:
-			return Result{}, fmt.Errorf("%w: row[%d] = %v", ErrNegative, j, c)
+			return Result{}, fmt.Errorf("%w: row[%d] = %v", wpmerr.ErrNegative, j, c)
 		}
 	}
 	k := len(row)

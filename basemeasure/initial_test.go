@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // initialTol is what a certificate loses on the way through a Result and back: roundings of the thresholds, the weights
@@ -30,12 +31,12 @@ func TestInitialScales(t *testing.T) {
 			t.Fatal(err)
 		}
 		without, err := basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{MaxEvaluations: 1})
-		if !errors.Is(err, basemeasure.ErrNotConverged) || !(without.Lower < good.Lower*(1-initialTol)) {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || !(without.Lower < good.Lower*(1-initialTol)) {
 			t.Fatalf("2^%d: the opening has the bound %v, %v; that of the optimum is %v", exponent, without.Lower, err,
 				good.Lower)
 		}
 		again, err := basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{MaxEvaluations: 1, Initial: &good})
-		if err != nil && !errors.Is(err, basemeasure.ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		if !(again.Lower >= good.Lower*(1-initialTol)) {

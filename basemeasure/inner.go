@@ -6,6 +6,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure/internal/interior"
 	"github.com/wpm-go/wpm/internal/cutbound"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // The interior phase takes over from a simplex that has worked for some time, where it is likely to be faster. It goes
@@ -50,8 +51,11 @@ func (v *solver) inner() error {
 			return err
 		}
 		ok, err := phase.Step(v.ctx)
-		if err != nil || !ok {
-			return err
+		if err != nil {
+			return wpmerr.Ended(v.ctx)
+		}
+		if !ok {
+			return nil
 		}
 		v.res.Stats.Steps++
 		v.weigh(phase, in)

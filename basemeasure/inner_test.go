@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // directions is 1 - cosine (or a power of it) between random directions; every copy-th one is a copy of the one before.
@@ -138,7 +139,7 @@ func TestInnerEnds(t *testing.T) {
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, basemeasure.ErrNotConverged) {
+		if !errors.Is(err, wpmerr.ErrNotConverged) {
 			continue // before the costs were sorted
 		}
 		if inside = inside || r.Stats.Steps > 0; r.Status != basemeasure.Cancelled {
@@ -152,7 +153,7 @@ func TestInnerEnds(t *testing.T) {
 	inside = false
 	for limit := 1; limit < full.Stats.Evaluations; limit += 3 {
 		r, err := basemeasure.Solve(background, c, 1, basemeasure.Settings{Gap: 1e-3, MaxEvaluations: limit})
-		if err != nil && (!errors.Is(err, basemeasure.ErrNotConverged) || r.Status != basemeasure.Limited) {
+		if err != nil && (!errors.Is(err, wpmerr.ErrNotConverged) || r.Status != basemeasure.Limited) {
 			t.Fatalf("limit of %d evaluations: %v, %v", limit, r.Status, err)
 		}
 		inside = inside || err != nil && r.Stats.Steps > 0

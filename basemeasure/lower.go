@@ -7,6 +7,7 @@ import (
 	"github.com/wpm-go/wpm/internal/cutbound"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // cuts is one candidate for the lower bound: for each input a weight in the maximum and a threshold.
@@ -21,8 +22,8 @@ func (r *ray) prove(ctx context.Context, res *Result, exponent int) error {
 		if res.Upper-res.Lower <= closedGap*res.Upper {
 			break
 		}
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
 		}
 		d.take(res, d.shift(ctx, c))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/worst"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // sampleCells bounds the cells of the rows that UniformOnePass holds at a time for its lower bound.
@@ -29,13 +30,11 @@ const sampleInputs = 512
 // computed, and is 0.
 //
 // Errors: ErrShape, ErrNotFinite, ErrNegative, ErrEpsilon; ErrNotConverged with valid bounds if rounding keeps the
-// search from closing; and that of ctx, without a Result.
+// search from closing, and without a Result if ctx ends.
 func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if err := cost.Validate(c); err != nil {
-		return Result{}, tableError(err)
+		return Result{}, err
 	}
 	if err := checkEps(eps); err != nil {
 		return Result{}, err
@@ -53,8 +52,8 @@ func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, er
 	res.Stats.Evaluations = u.looked
 	sample := u.sample()
 	few, err := u.bound(sample, res.M, eps)
-	if ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
-		return Result{}, cmpError(ctx, err)
+	if ctx.Err() != nil || err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
+		return Result{}, ended(ctx, err)
 	}
 	res.Weights, res.Thresholds = make([]float64, k), make([]float64, k)
 	for n, i := range sample {
@@ -73,12 +72,12 @@ func (u *onePass) scale(eps float64) (res Result, err error) {
 	u.in = append(u.in, 0)
 	for {
 		few, err := Uniform(u.ctx, rows{u.c, u.in}, eps, Settings{})
-		if u.ctx.Err() != nil || err != nil && !errors.Is(err, ErrNotConverged) {
-			return Result{}, cmpError(u.ctx, err)
+		if u.ctx.Err() != nil || err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
+			return Result{}, ended(u.ctx, err)
 		}
 		found, err := u.search(few.M[0])
 		if err != nil {
-			return Result{}, err
+			return Result{}, ended(u.ctx, err)
 		}
 		if res.M == nil || found.Upper < res.Upper {
 			res = few
@@ -92,9 +91,9 @@ func (u *onePass) scale(eps float64) (res Result, err error) {
 	}
 }
 
-func cmpError(ctx context.Context, err error) error {
+func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("basemeasure: no Result: %w", ctx.Err())
+		return fmt.Errorf("no Result: %w", wpmerr.Ended(ctx))
 	}
 	return err
 }
@@ -117,11 +116,11 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 	found, err := u.space.Search(u.ctx, func(i int) (float64, error) {
 		table, err := knapsack.New(rows{u.c, []int{i}})
 		if err != nil {
-			return 0, tableError(err)
+			return 0, err
 		}
 		f, row := table.Max(lo, hi)
 		if row < 0 {
-			return 0, fmt.Errorf("%w: no distribution at mass %v", ErrMass, m)
+			return 0, fmt.Errorf("%w: no distribution at mass %v", wpmerr.ErrMass, m)
 		}
 		return f, nil
 	}, 1.25*knapsack.PhiError, 0)

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Uniform returns the uniform base measure of the best mass: the t that minimises f(t, ..., t).
@@ -17,8 +18,8 @@ import (
 // eps = 0 gives the uniform distribution. A cost that does not distinguish outputs gives mass 1. Pass a
 // *knapsack.Table as c to sort the cost only once for several calls. Errors: ErrShape, ErrNotFinite,
 // ErrNegative, ErrEpsilon, ErrSettings; ErrNotConverged, with the best Result so far and valid bounds,
-// if ctx ends or MaxEvaluations is reached; and that of ctx alone, without a Result, if ctx ends before more than 48
-// rows of costs are sorted.
+// if ctx ends or MaxEvaluations is reached, and without a Result if ctx ends before more than 48 rows of costs are
+// sorted.
 func Uniform(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
 	table, err := sorted(ctx, c)
 	if err != nil {
@@ -35,9 +36,7 @@ func Uniform(ctx context.Context, c cost.Matrix, eps float64, settings Settings)
 // Shape returns the best multiple of the given measure, which may have zeros and any positive total: the
 // multiple s that minimises f(s*shape). Errors as Uniform, and ErrMass for a shape that is zero.
 func Shape(ctx context.Context, c cost.Matrix, shape []float64, eps float64, settings Settings) (Result, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	p, err := newProblem(ctx, c, eps, settings, false)
 	if err != nil {
 		return Result{}, err
@@ -75,12 +74,12 @@ func sorted(ctx context.Context, c cost.Matrix) (*knapsack.Table, error) {
 	table, err := knapsack.NewContext(ctx, c)
 	if ctx != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		if k, _ := c.Dims(); k > fewRows {
-			return nil, fmt.Errorf("basemeasure: no Result: %w", err)
+			return nil, fmt.Errorf("no Result: %w", err)
 		}
 		table, err = knapsack.New(c)
 	}
 	if err != nil {
-		return nil, tableError(err)
+		return nil, err
 	}
 	return table, nil
 }
@@ -144,7 +143,10 @@ func (p *problem) finish(res Result, stop error) (Result, error) {
 	case errors.Is(stop, errStalled):
 		res.Status = Stalled
 	}
-	return res, fmt.Errorf("%w: %w after %d evaluations", ErrNotConverged, stop, res.Stats.Evaluations)
+	if !errors.Is(stop, wpmerr.ErrNotConverged) {
+		stop = fmt.Errorf("%w: %w", wpmerr.ErrNotConverged, stop)
+	}
+	return res, fmt.Errorf("%w after %d evaluations", stop, res.Stats.Evaluations)
 }
 
 // errStalled is the reason to stop when rounding is in the way.
@@ -376,8 +378,8 @@ const bisectEvery = 5
 
 // interrupted reports why the search must not go on.
 func (r *ray) interrupted(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return wpmerr.Ended(ctx)
 	}
 	if r.count >= r.limit {
 		return fmt.Errorf("limit of %d evaluations", r.limit)

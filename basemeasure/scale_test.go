@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var background = context.Background()
@@ -430,23 +431,23 @@ func TestErrors(t *testing.T) {
 		settings basemeasure.Settings
 		want     error
 	}{
-		{"nil cost", nil, ones, 1, basemeasure.Settings{}, basemeasure.ErrShape},
-		{"empty cost", &cost.Dense{}, ones, 1, basemeasure.Settings{}, basemeasure.ErrShape},
+		{"nil cost", nil, ones, 1, basemeasure.Settings{}, wpmerr.ErrShape},
+		{"empty cost", &cost.Dense{}, ones, 1, basemeasure.Settings{}, wpmerr.ErrShape},
 		{"NaN cost", matrix(2, 2, func(i, j int) float64 { return nan }), ones, 1, basemeasure.Settings{},
-			basemeasure.ErrNotFinite},
+			wpmerr.ErrNotFinite},
 		{"negative cost", matrix(2, 2, func(i, j int) float64 { return -1 }), ones, 1, basemeasure.Settings{},
-			basemeasure.ErrNegative},
-		{"NaN eps", c, ones, nan, basemeasure.Settings{}, basemeasure.ErrEpsilon},
-		{"negative eps", c, ones, -1, basemeasure.Settings{}, basemeasure.ErrEpsilon},
-		{"infinite eps", c, ones, inf, basemeasure.Settings{}, basemeasure.ErrEpsilon},
-		{"eps too large", c, ones, 700.1, basemeasure.Settings{}, basemeasure.ErrEpsilon},
-		{"nil shape", c, nil, 1, basemeasure.Settings{}, basemeasure.ErrShape},
-		{"long shape", c, []float64{1, 1, 1}, 1, basemeasure.Settings{}, basemeasure.ErrShape},
-		{"NaN shape", c, []float64{1, nan}, 1, basemeasure.Settings{}, basemeasure.ErrNotFinite},
-		{"infinite shape", c, []float64{1, inf}, 1, basemeasure.Settings{}, basemeasure.ErrNotFinite},
-		{"negative shape", c, []float64{1, -1}, 1, basemeasure.Settings{}, basemeasure.ErrNegative},
-		{"zero shape", c, []float64{0, 0}, 1, basemeasure.Settings{}, basemeasure.ErrMass},
-		{"bad settings", c, ones, 1, basemeasure.Settings{MaxEvaluations: -1}, basemeasure.ErrSettings},
+			wpmerr.ErrNegative},
+		{"NaN eps", c, ones, nan, basemeasure.Settings{}, wpmerr.ErrEpsilon},
+		{"negative eps", c, ones, -1, basemeasure.Settings{}, wpmerr.ErrEpsilon},
+		{"infinite eps", c, ones, inf, basemeasure.Settings{}, wpmerr.ErrEpsilon},
+		{"eps too large", c, ones, 700.1, basemeasure.Settings{}, wpmerr.ErrEpsilon},
+		{"nil shape", c, nil, 1, basemeasure.Settings{}, wpmerr.ErrShape},
+		{"long shape", c, []float64{1, 1, 1}, 1, basemeasure.Settings{}, wpmerr.ErrShape},
+		{"NaN shape", c, []float64{1, nan}, 1, basemeasure.Settings{}, wpmerr.ErrNotFinite},
+		{"infinite shape", c, []float64{1, inf}, 1, basemeasure.Settings{}, wpmerr.ErrNotFinite},
+		{"negative shape", c, []float64{1, -1}, 1, basemeasure.Settings{}, wpmerr.ErrNegative},
+		{"zero shape", c, []float64{0, 0}, 1, basemeasure.Settings{}, wpmerr.ErrMass},
+		{"bad settings", c, ones, 1, basemeasure.Settings{MaxEvaluations: -1}, wpmerr.ErrSettings},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, err := basemeasure.Shape(background, test.c, test.shape, test.eps, test.settings)
@@ -455,7 +456,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := basemeasure.Uniform(background, nil, 1, basemeasure.Settings{}); !errors.Is(err, basemeasure.ErrShape) {
+	if _, err := basemeasure.Uniform(background, nil, 1, basemeasure.Settings{}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("Uniform(nil): %v", err)
 	}
 }
@@ -470,7 +471,7 @@ func TestStops(t *testing.T) {
 	}
 	for limit := 1; limit < full.Stats.Evaluations; limit++ {
 		r, err := basemeasure.Uniform(background, c, eps, basemeasure.Settings{MaxEvaluations: limit})
-		if !errors.Is(err, basemeasure.ErrNotConverged) {
+		if !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 		if r.Stats.Evaluations != limit {
@@ -489,14 +490,14 @@ func TestStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	r, err = basemeasure.Uniform(ctx, c, eps, basemeasure.Settings{})
-	if !errors.Is(err, basemeasure.ErrNotConverged) || !errors.Is(err, context.Canceled) {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	verify(t, c, eps, r)
 	// A cost that needs no search still has its proof cut short.
 	zero := matrix(2, 3, func(i, j int) float64 { return float64(i * j) })
 	r, err = basemeasure.Uniform(ctx, zero, 0, basemeasure.Settings{})
-	if !errors.Is(err, basemeasure.ErrNotConverged) {
+	if !errors.Is(err, wpmerr.ErrNotConverged) {
 		t.Errorf("cancelled, eps = 0: %v", err)
 	}
 	verify(t, zero, 0, r)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Objective says what a base measure minimises. phi_i is the cost of a client whose whole mass is at input i.
@@ -104,7 +105,7 @@ func (s Settings) check(k, kv int) error {
 		{s.InputWeights != nil && s.Objective == WorstCase, "InputWeights with objective %v", []any{s.Objective}},
 	} {
 		if rule.bad {
-			return fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(rule.what, rule.args...))
+			return fmt.Errorf("%w: %s", wpmerr.ErrSettings, fmt.Sprintf(rule.what, rule.args...))
 		}
 	}
 	if err := s.checkWeights(k); err != nil {
@@ -122,12 +123,12 @@ func (s Settings) checkWeights(k int) error {
 		return nil
 	}
 	if err := checkMeasure("InputWeights", s.InputWeights, k); err != nil {
-		return fmt.Errorf("%w: %w", ErrSettings, err)
+		return fmt.Errorf("%w: %w", wpmerr.ErrSettings, err)
 	}
 	largest := slices.Max(s.InputWeights)
 	for i, w := range s.InputWeights {
 		if w > 0 && w/largest < leastWeight {
-			return fmt.Errorf("%w: InputWeights[%d] = %v beside %v", ErrSettings, i, w, largest)
+			return fmt.Errorf("%w: InputWeights[%d] = %v beside %v", wpmerr.ErrSettings, i, w, largest)
 		}
 	}
 	return nil
@@ -140,16 +141,16 @@ func (s Settings) checkInitial(k, kv int) error {
 		return nil
 	}
 	if err := checkMeasure("Initial.M", init.M, kv); err != nil {
-		return fmt.Errorf("%w: %w", ErrSettings, err)
+		return fmt.Errorf("%w: %w", wpmerr.ErrSettings, err)
 	}
 	if len(init.Weights) != k || len(init.Thresholds) != k {
-		return fmt.Errorf("%w: Initial has %d weights and %d thresholds for %d inputs", ErrSettings, len(init.Weights),
+		return fmt.Errorf("%w: Initial has %d weights and %d thresholds for %d inputs", wpmerr.ErrSettings, len(init.Weights),
 			len(init.Thresholds), k)
 	}
 	in, _ := s.included(k)
 	for i, w := range init.Weights {
 		if t := init.Thresholds[i]; !(w >= 0 && w <= math.MaxFloat64 && math.Abs(t) <= math.MaxFloat64) || (w > 0 && !in[i]) {
-			return fmt.Errorf("%w: Initial has weight %v and threshold %v at input %d", ErrSettings, w, t, i)
+			return fmt.Errorf("%w: Initial has weight %v and threshold %v at input %d", wpmerr.ErrSettings, w, t, i)
 		}
 	}
 	return nil
@@ -167,15 +168,15 @@ func (s Settings) included(k int) ([]bool, error) {
 	}
 	for _, i := range s.Exclude {
 		if i < 0 || i >= k {
-			return nil, fmt.Errorf("%w: Exclude has input %d of %d", ErrSettings, i, k)
+			return nil, fmt.Errorf("%w: Exclude has input %d of %d", wpmerr.ErrSettings, i, k)
 		}
 		if !in[i] {
-			return nil, fmt.Errorf("%w: Exclude has input %d twice", ErrSettings, i)
+			return nil, fmt.Errorf("%w: Exclude has input %d twice", wpmerr.ErrSettings, i)
 		}
 		in[i] = false
 	}
 	if len(s.Exclude) == k {
-		return nil, fmt.Errorf("%w: Exclude leaves no input", ErrSettings)
+		return nil, fmt.Errorf("%w: Exclude leaves no input", wpmerr.ErrSettings)
 	}
 	return in, nil
 }

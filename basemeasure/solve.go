@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/cutbound"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Solve returns a base measure whose objective is within the relative gap Settings.Gap of the best that any eps-LDP
@@ -16,12 +17,10 @@ import (
 //
 // Pass a *knapsack.Table as c to sort the cost only once for several calls. Errors: ErrShape, ErrNotFinite,
 // ErrNegative, ErrEpsilon, ErrSettings; ErrNotConverged, with the best Result so far and valid bounds, if ctx ends, a
-// limit is reached or rounding errors stop the solver (Result.Status says which); and that of ctx alone, without a
-// Result, if ctx ends before more than 48 rows of costs are sorted.
+// limit is reached or rounding errors stop the solver (Result.Status says which), and without a Result if ctx ends
+// before more than 48 rows of costs are sorted.
 func Solve(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	p, err := newProblem(ctx, c, eps, settings, true)
 	if err != nil {
 		return Result{}, err
@@ -354,8 +353,8 @@ func (v *solver) certify() {
 }
 
 func (v *solver) interrupted() error {
-	if err := v.ctx.Err(); err != nil {
-		return err
+	if v.ctx.Err() != nil {
+		return wpmerr.Ended(v.ctx)
 	}
 	if v.res.Stats.Evaluations >= v.p.settings.MaxEvaluations {
 		return fmt.Errorf("limit of %d evaluations", v.p.settings.MaxEvaluations)

@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // lawTol is the relative error of a value known to within twice the gap asked for. The costs drawn can span sixteen
@@ -50,7 +51,7 @@ func drawObjective(t *rapid.T, k int) basemeasure.Settings {
 func solved(t *rapid.T, c *cost.Dense, eps float64, s basemeasure.Settings) basemeasure.Result {
 	t.Helper()
 	r, err := basemeasure.Solve(background, c, eps, s)
-	stalled := errors.Is(err, basemeasure.ErrNotConverged) && r.Status == basemeasure.Stalled &&
+	stalled := errors.Is(err, wpmerr.ErrNotConverged) && r.Status == basemeasure.Stalled &&
 		r.Gap() <= lawStall*cost.Max(c) && r.Upper < 1e-3*cost.Max(c)
 	if err != nil && !stalled {
 		t.Fatalf("%v (gap %v of %v, largest cost %v)", err, r.Gap(), r.Upper, cost.Max(c))

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // best runs Solve and has its evidence checked.
@@ -533,10 +534,10 @@ func TestHomogeneous(t *testing.T) {
 		eps float64
 		err error
 	}{
-		{nil, 1, basemeasure.ErrShape}, {[]float64{1, math.NaN()}, 1, basemeasure.ErrNotFinite},
-		{[]float64{math.Inf(1)}, 1, basemeasure.ErrNotFinite},
-		{[]float64{0, -1}, 1, basemeasure.ErrNegative}, {[]float64{0}, -1, basemeasure.ErrEpsilon},
-		{[]float64{0}, math.NaN(), basemeasure.ErrEpsilon},
+		{nil, 1, wpmerr.ErrShape}, {[]float64{1, math.NaN()}, 1, wpmerr.ErrNotFinite},
+		{[]float64{math.Inf(1)}, 1, wpmerr.ErrNotFinite},
+		{[]float64{0, -1}, 1, wpmerr.ErrNegative}, {[]float64{0}, -1, wpmerr.ErrEpsilon},
+		{[]float64{0}, math.NaN(), wpmerr.ErrEpsilon},
 	} {
 		if _, err := basemeasure.Homogeneous(bad.row, bad.eps); !errors.Is(err, bad.err) {
 			t.Errorf("Homogeneous(%v, %v): %v, want %v", bad.row, bad.eps, err, bad.err)
@@ -573,7 +574,7 @@ func TestSolveRange(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/eps=%v/%d", name, eps, n), func(t *testing.T) {
 					before := slices.Clone(c.Data)
 					r, err := basemeasure.Solve(background, c, eps, s)
-					if err != nil && (eps < 30 || !errors.Is(err, basemeasure.ErrNotConverged)) {
+					if err != nil && (eps < 30 || !errors.Is(err, wpmerr.ErrNotConverged)) {
 						t.Fatal(err)
 					}
 					verify(t, c, eps, r)
@@ -608,7 +609,7 @@ func TestSolveStops(t *testing.T) {
 	}
 	check := func(what string, r basemeasure.Result, err error, status basemeasure.Status) {
 		t.Helper()
-		if !errors.Is(err, basemeasure.ErrNotConverged) || r.Status != status {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != status {
 			t.Errorf("%s: %v, %v", what, r.Status, err)
 		}
 		if !(r.F >= full.Lower && r.Lower <= full.Upper && r.Gap() > 1e-9*r.Upper) {
@@ -724,7 +725,7 @@ func TestInitial(t *testing.T) {
 			cold := best(t, c, 2, s)
 			for _, from := range []float64{2, 1.99, 0, 100, 1, 4}[:numtest.Cases(4, 6)] {
 				old, err := basemeasure.Solve(background, c, from, s)
-				if err != nil && !errors.Is(err, basemeasure.ErrNotConverged) {
+				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				s := s
@@ -775,7 +776,7 @@ func TestExclude(t *testing.T) {
 		bad := r
 		bad.Weights = slices.Clone(r.Weights)
 		bad.Weights[0] = 1
-		if _, _, err := basemeasure.Verify(c, eps, bad); !errors.Is(err, basemeasure.ErrCertificate) {
+		if _, _, err := basemeasure.Verify(c, eps, bad); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("a weight on an excluded input: %v", err)
 		}
 	}
@@ -818,13 +819,13 @@ func TestSettings(t *testing.T) {
 		"initial, negative":    {Initial: with(func(r *basemeasure.Result) { r.Weights = []float64{1, -1, 0} })},
 		"initial, excluded":    {Initial: &ok, Exclude: []int{0}},
 	} {
-		if _, err := basemeasure.Solve(background, c, 1, s); !errors.Is(err, basemeasure.ErrSettings) {
+		if _, err := basemeasure.Solve(background, c, 1, s); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%s: Solve: %v", name, err)
 		}
-		if _, err := basemeasure.Uniform(background, c, 1, s); !errors.Is(err, basemeasure.ErrSettings) {
+		if _, err := basemeasure.Uniform(background, c, 1, s); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%s: Uniform: %v", name, err)
 		}
-		if _, _, err := basemeasure.Verify(c, 1, basemeasure.Result{Settings: s}); !errors.Is(err, basemeasure.ErrSettings) {
+		if _, _, err := basemeasure.Verify(c, 1, basemeasure.Result{Settings: s}); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%s: Verify: %v", name, err)
 		}
 	}
@@ -833,9 +834,9 @@ func TestSettings(t *testing.T) {
 		eps float64
 		err error
 	}{
-		{nil, 1, basemeasure.ErrShape}, {matrix(2, 2, func(int, int) float64 { return nan }), 1, basemeasure.ErrNotFinite},
-		{matrix(2, 2, func(int, int) float64 { return -1 }), 1, basemeasure.ErrNegative}, {c, nan, basemeasure.ErrEpsilon},
-		{c, -1, basemeasure.ErrEpsilon}, {c, 701, basemeasure.ErrEpsilon},
+		{nil, 1, wpmerr.ErrShape}, {matrix(2, 2, func(int, int) float64 { return nan }), 1, wpmerr.ErrNotFinite},
+		{matrix(2, 2, func(int, int) float64 { return -1 }), 1, wpmerr.ErrNegative}, {c, nan, wpmerr.ErrEpsilon},
+		{c, -1, wpmerr.ErrEpsilon}, {c, 701, wpmerr.ErrEpsilon},
 	} {
 		if _, err := basemeasure.Solve(background, test.c, test.eps, basemeasure.Settings{}); !errors.Is(err, test.err) {
 			t.Errorf("Solve(%v, %v): %v, want %v", test.c, test.eps, err, test.err)
@@ -880,7 +881,7 @@ func TestSolveFarApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := basemeasure.Solve(background, c, in.eps, in.s)
-		if in.open > 0 && r.Status == basemeasure.Stalled && errors.Is(err, basemeasure.ErrNotConverged) {
+		if in.open > 0 && r.Status == basemeasure.Stalled && errors.Is(err, wpmerr.ErrNotConverged) {
 			err = nil
 			if gap := r.Gap() / cost.Max(c); !(gap <= in.open) {
 				t.Errorf("%d: a gap of %v of the largest cost", n, gap)
@@ -938,8 +939,8 @@ func TestCancelledWhileReading(t *testing.T) {
 				}
 			}}
 			r, err := basemeasure.Solve(ctx, c, 1, basemeasure.Settings{})
-			if !errors.Is(err, context.Canceled) || errors.Is(err, basemeasure.ErrNotConverged) != (k == 48) ||
-				errors.Is(err, basemeasure.ErrShape) {
+			if !errors.Is(err, context.Canceled) || !errors.Is(err, wpmerr.ErrNotConverged) ||
+				errors.Is(err, wpmerr.ErrShape) {
 				t.Errorf("%d rows, cancelled at %d: %v", k, at, err)
 			}
 			if (r.M != nil) != (k == 48) || (r.Status == basemeasure.Unknown) != (k > 48) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Verify recomputes the bounds of a Result in exact rational arithmetic, from M, Weights, Thresholds and the objective
@@ -50,7 +51,7 @@ func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err er
 // VerifyContext is Verify, but returns the error of ctx if ctx ends first.
 func VerifyContext(ctx context.Context, c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
 	if err := cost.Validate(c); err != nil {
-		return nil, nil, tableError(err)
+		return nil, nil, err
 	}
 	if err := checkEps(eps); err != nil {
 		return nil, nil, err
@@ -86,11 +87,11 @@ func VerifyContext(ctx context.Context, c cost.Matrix, eps float64, r Result) (u
 	switch {
 	case lower.Cmp(upper) > 0:
 		// Impossible for evidence about one cost: the two theorems above contradict each other.
-		return upper, lower, fmt.Errorf("%w: lower bound %v above upper bound %v", ErrCertificate, show(lower), show(upper))
+		return upper, lower, fmt.Errorf("%w: lower bound %v above upper bound %v", wpmerr.ErrCertificate, show(lower), show(upper))
 	case !claimed(r.Upper, upper, 1):
-		return upper, lower, fmt.Errorf("%w: Upper = %v, proved %v", ErrCertificate, r.Upper, show(upper))
+		return upper, lower, fmt.Errorf("%w: Upper = %v, proved %v", wpmerr.ErrCertificate, r.Upper, show(upper))
 	case !claimed(r.Lower, lower, -1):
-		return upper, lower, fmt.Errorf("%w: Lower = %v, proved %v", ErrCertificate, r.Lower, show(lower))
+		return upper, lower, fmt.Errorf("%w: Lower = %v, proved %v", wpmerr.ErrCertificate, r.Lower, show(lower))
 	}
 	return upper, lower, nil
 }
@@ -99,7 +100,7 @@ func VerifyContext(ctx context.Context, c cost.Matrix, eps float64, r Result) (u
 func (r *Result) wellFormed(k, kv int) error {
 	if len(r.M) != kv || len(r.Weights) != k || len(r.Thresholds) != k {
 		return fmt.Errorf("%w: lengths %d, %d, %d of M, Weights, Thresholds for a %d x %d cost",
-			ErrCertificate, len(r.M), len(r.Weights), len(r.Thresholds), k, kv)
+			wpmerr.ErrCertificate, len(r.M), len(r.Weights), len(r.Thresholds), k, kv)
 	}
 	for _, v := range []struct {
 		what string
@@ -107,13 +108,13 @@ func (r *Result) wellFormed(k, kv int) error {
 	}{{"M", r.M}, {"Weights", r.Weights}} {
 		for at, x := range v.list {
 			if !(x >= 0 && x <= math.MaxFloat64) {
-				return fmt.Errorf("%w: %s[%d] = %v", ErrCertificate, v.what, at, x)
+				return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrCertificate, v.what, at, x)
 			}
 		}
 	}
 	for i, x := range r.Thresholds {
 		if !(math.Abs(x) <= math.MaxFloat64) {
-			return fmt.Errorf("%w: Thresholds[%d] = %v", ErrCertificate, i, x)
+			return fmt.Errorf("%w: Thresholds[%d] = %v", wpmerr.ErrCertificate, i, x)
 		}
 	}
 	return nil
@@ -179,7 +180,7 @@ type weighing struct {
 func (g *goal) shares(adversary []float64) (list []weighing, err error) {
 	for _, i := range g.exclude {
 		if w := adversary[i]; w != 0 {
-			return nil, fmt.Errorf("%w: Weights[%d] = %v for an input that is left out", ErrCertificate, i, w)
+			return nil, fmt.Errorf("%w: Weights[%d] = %v for an input that is left out", wpmerr.ErrCertificate, i, w)
 		}
 	}
 	add := func(part *big.Int, weights []float64) {
@@ -187,7 +188,7 @@ func (g *goal) shares(adversary []float64) (list []weighing, err error) {
 	}
 	if g.mix.Sign() != 0 {
 		if !slices.ContainsFunc(adversary, func(w float64) bool { return w != 0 }) {
-			return nil, fmt.Errorf("%w: all weights are zero", ErrCertificate)
+			return nil, fmt.Errorf("%w: all weights are zero", wpmerr.ErrCertificate)
 		}
 		add(g.mix, adversary)
 	}

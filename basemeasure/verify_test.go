@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // expRat returns rationals below and above e^x, 0 <= x, within 2^-200 of it: a plain Taylor series.
@@ -181,31 +182,31 @@ func TestVerifyRefuses(t *testing.T) {
 			r := good
 			r.M, r.Weights, r.Thresholds = slices.Clone(good.M), slices.Clone(good.Weights), slices.Clone(good.Thresholds)
 			test.tamper(&r)
-			if _, _, err := basemeasure.Verify(c, eps, r); !errors.Is(err, basemeasure.ErrCertificate) {
+			if _, _, err := basemeasure.Verify(c, eps, r); !errors.Is(err, wpmerr.ErrCertificate) {
 				t.Errorf("Verify: %v", err)
 			}
 		})
 	}
 
-	if _, _, err := basemeasure.Verify(c, 1.9, good); !errors.Is(err, basemeasure.ErrCertificate) {
+	if _, _, err := basemeasure.Verify(c, 1.9, good); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("other eps: %v", err)
 	}
-	if _, _, err := basemeasure.Verify(matrix(5, 6, star), eps, good); !errors.Is(err, basemeasure.ErrCertificate) {
+	if _, _, err := basemeasure.Verify(matrix(5, 6, star), eps, good); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("other shape: %v", err)
 	}
 	for _, bad := range []float64{nan, -1, inf, 701} {
-		if _, _, err := basemeasure.Verify(c, bad, good); !errors.Is(err, basemeasure.ErrEpsilon) {
+		if _, _, err := basemeasure.Verify(c, bad, good); !errors.Is(err, wpmerr.ErrEpsilon) {
 			t.Errorf("eps = %v: %v", bad, err)
 		}
 	}
-	if _, _, err := basemeasure.Verify(nil, eps, good); !errors.Is(err, basemeasure.ErrShape) {
+	if _, _, err := basemeasure.Verify(nil, eps, good); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("nil cost: %v", err)
 	}
 	if _, _, err := basemeasure.Verify(matrix(6, 6, func(i, j int) float64 { return nan }), eps, good); !errors.Is(err,
-		basemeasure.ErrNotFinite) {
+		wpmerr.ErrNotFinite) {
 		t.Errorf("NaN cost: %v", err)
 	}
-	if _, _, err := basemeasure.Verify(c, eps, basemeasure.Result{}); !errors.Is(err, basemeasure.ErrCertificate) {
+	if _, _, err := basemeasure.Verify(c, eps, basemeasure.Result{}); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("zero result: %v", err)
 	}
 }
@@ -273,7 +274,7 @@ func TestVerifyLeavesViews(t *testing.T) {
 	c := viewing{[]float64{100, 100}}
 	_, _, err := basemeasure.Verify(c, 1,
 		basemeasure.Result{M: []float64{0.5, 0.5}, Upper: 1, Weights: []float64{0, 1}, Thresholds: []float64{0, 1}})
-	if !errors.Is(err, basemeasure.ErrCertificate) {
+	if !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("a false upper bound gives %v", err)
 	}
 	if c.stored[0] != 100 || c.stored[1] != 100 {

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/worst"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // allPairs is the k*kv up to which Verify reads all rows for the upper bound.
@@ -57,7 +58,7 @@ func newUpperCheck(c cost.Matrix, m []float64, b *num.Dyadic, goal *goal) (*uppe
 	low, high := u.total.Over(b), u.total.Times(b).Rat()
 	whole, slack := big.NewRat(1, 1), new(big.Rat).SetFloat64(1e-12)
 	if low.Cmp(new(big.Rat).Add(whole, slack)) > 0 || high.Cmp(new(big.Rat).Sub(whole, slack)) < 0 {
-		return nil, fmt.Errorf("%w: sum M = %s, want a mass in [e^(-eps/2), e^(eps/2)]", ErrCertificate, show(u.total.Rat()))
+		return nil, fmt.Errorf("%w: sum M = %s, want a mass in [e^(-eps/2), e^(eps/2)]", wpmerr.ErrCertificate, show(u.total.Rat()))
 	}
 	if u.point = low.Cmp(whole) >= 0 || high.Cmp(whole) <= 0 || u.gain.Sign() == 0; !u.point {
 		aim := u.need.Over(u.gain)

@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestEntropicMix: a certificate of a plan that is mixed in blocks of cells comes back whole. Tampered with, it is
@@ -33,7 +34,7 @@ func TestEntropicMix(t *testing.T) {
 		p.Lo, p.Hi = append(p.Lo, 0.5/(rows*cols)), append(p.Hi, 1.25/(rows*cols))
 	}
 	r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{MaxIterations: 2})
-	if !errors.Is(err, sinkhorn.ErrNotConverged) || !(r.Residual > 0.01) {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || !(r.Residual > 0.01) {
 		t.Fatalf("residual %v, %v", r.Residual, err)
 	}
 	r.Flow = &sinkhorn.Flow{Right: make([]float64, rows*cols), Down: make([]float64, rows*cols), Steps: 2}

@@ -21,6 +21,7 @@ import (
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
+	"github.com/wpm-go/wpm/wpmerr"
 	"pgregory.net/rapid"
 )
 
@@ -103,7 +104,7 @@ func TestLawOfKinds(t *testing.T) {
 				e.Reg = scale * rapid.SampledFrom([]float64{0.01, 0.1, 1}).Draw(t, "reg")
 			}
 			r, eerr := sinkhorn.Project(context.Background(), e, sinkhorn.Settings{})
-			if eerr != nil && !errors.Is(eerr, sinkhorn.ErrNotConverged) {
+			if eerr != nil && !errors.Is(eerr, wpmerr.ErrNotConverged) {
 				t.Fatal(eerr)
 			}
 			made, err = certificate.NewEntropic(e, r)

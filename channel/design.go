@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 const (
@@ -54,9 +55,7 @@ type candidate struct {
 // New returns the best mixture that is known for a problem. Errors: ErrShape, ErrLimit, ErrBits, those of
 // estimate.Guess for the prior and of cost.Validate, and that of ctx.
 func New(ctx context.Context, p Problem) (*Design, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	d, prior, err := p.check(ctx)
 	if err != nil {
 		return nil, err
@@ -122,8 +121,8 @@ func (d *Design) mix(ctx context.Context, r *risk, list []candidate, single floa
 		infos[n], w[n] = c.info, 1/float64(len(list))
 	}
 	r.weights(infos, w, maxSteps)
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+	if ctx.Err() != nil {
+		return nil, nil, wpmerr.Ended(ctx)
 	}
 	sum := 0.0
 	for n, v := range w {

@@ -10,11 +10,10 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
-	// ErrShape: a number or a length out of its range.
-	ErrShape = errors.New("channel: bad shape")
 	// ErrLimit: too many places.
 	ErrLimit = errors.New("channel: too large")
 	// ErrBits: too few bits for weights of the given eps.
@@ -70,16 +69,16 @@ func (p *Problem) check(ctx context.Context) (metric, []float64, error) {
 		return metric{}, nil, fmt.Errorf("%w: %d inputs, at most %d", ErrLimit, k, MaxInputs)
 	}
 	if p.Epsilon.IsZero() {
-		return metric{}, nil, fmt.Errorf("%w: no eps", ErrShape)
+		return metric{}, nil, fmt.Errorf("%w: no eps", wpmerr.ErrShape)
 	}
 	if p.Devices < 1 || p.Devices > MaxDevices {
-		return metric{}, nil, fmt.Errorf("%w: %d devices, want 1 to %d", ErrShape, p.Devices, int64(MaxDevices))
+		return metric{}, nil, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrShape, p.Devices, int64(MaxDevices))
 	}
 	if p.Bits == 0 {
 		p.Bits = 62
 	}
 	if p.Bits < 1 || p.Bits > 62 {
-		return metric{}, nil, fmt.Errorf("%w: %d bits, want 1 to 62", ErrShape, p.Bits)
+		return metric{}, nil, fmt.Errorf("%w: %d bits, want 1 to 62", wpmerr.ErrShape, p.Bits)
 	}
 	if p.Seed == 0 {
 		p.Seed = 1
@@ -121,8 +120,8 @@ func distances(ctx context.Context, c cost.Matrix, p float64) (metric, error) {
 	}
 	all := make([]float64, k*k)
 	for i := range k {
-		if err := ctx.Err(); err != nil {
-			return metric{}, err
+		if ctx.Err() != nil {
+			return metric{}, wpmerr.Ended(ctx)
 		}
 		a := rows.Data[i*kv:][:kv]
 		for j := range i {

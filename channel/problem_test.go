@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func TestErrors(t *testing.T) {
@@ -17,16 +17,16 @@ func TestErrors(t *testing.T) {
 		p    Problem
 		want error
 	}{
-		"no cost":       {Problem{Epsilon: one, Devices: 1}, cost.ErrShape},
-		"no eps":        {Problem{Cost: c, Devices: 1}, ErrShape},
-		"no device":     {Problem{Cost: c, Epsilon: one}, ErrShape},
-		"too many":      {Problem{Cost: c, Epsilon: one, Devices: MaxDevices + 1}, ErrShape},
-		"no mass":       {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: make([]float64, 9)}, estimate.ErrShape},
-		"a short prior": {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: []float64{1}}, estimate.ErrShape},
-		"NaN":           {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: []float64{8: math.NaN()}}, estimate.ErrShape},
-		"bits":          {Problem{Cost: c, Epsilon: one, Devices: 1, Bits: 63}, ErrShape},
+		"no cost":       {Problem{Epsilon: one, Devices: 1}, wpmerr.ErrShape},
+		"no eps":        {Problem{Cost: c, Devices: 1}, wpmerr.ErrShape},
+		"no device":     {Problem{Cost: c, Epsilon: one}, wpmerr.ErrShape},
+		"too many":      {Problem{Cost: c, Epsilon: one, Devices: MaxDevices + 1}, wpmerr.ErrShape},
+		"no mass":       {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: make([]float64, 9)}, wpmerr.ErrShape},
+		"a short prior": {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: []float64{1}}, wpmerr.ErrShape},
+		"NaN":           {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: []float64{8: math.NaN()}}, wpmerr.ErrShape},
+		"bits":          {Problem{Cost: c, Epsilon: one, Devices: 1, Bits: 63}, wpmerr.ErrShape},
 		"few bits":      {Problem{Cost: c, Epsilon: one, Devices: 1, Bits: 2}, ErrBits},
-		"power":         {Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: []float64{0}}, P: -1, Epsilon: one, Devices: 1}, estimate.ErrShape},
+		"power":         {Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: []float64{0}}, P: -1, Epsilon: one, Devices: 1}, wpmerr.ErrShape},
 	} {
 		if _, err := New(context.Background(), x.p); !errors.Is(err, x.want) {
 			t.Errorf("%s: %v, want %v", name, err, x.want)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
@@ -60,16 +61,16 @@ func TestDense(t *testing.T) {
 		{"2x3", 2, 3, []float64{0, 1, 2, 3, 4, maxF}, nil, ""},
 		{"minus zero", 1, 1, []float64{negz}, nil, ""},
 		{"subnormal", 1, 1, []float64{5e-324}, nil, ""},
-		{"no rows", 0, 3, nil, cost.ErrShape, "0 x 3"},
-		{"no columns", 3, 0, nil, cost.ErrShape, "3 x 0"},
-		{"negative size", -1, -1, []float64{1}, cost.ErrShape, "-1 x -1"},
-		{"short", 2, 2, []float64{1, 2, 3}, cost.ErrShape, "3 numbers for a 2 x 2"},
-		{"long", 2, 2, make([]float64, 5), cost.ErrShape, "5 numbers"},
-		{"product overflows", math.MaxInt/2 + 1, 4, []float64{}, cost.ErrShape, "0 numbers"},
-		{"negative", 2, 2, []float64{0, 1, 2, -3}, cost.ErrNegative, "C[1][1] = -3"},
-		{"NaN", 2, 2, []float64{0, nan, 2, 3}, cost.ErrNotFinite, "C[0][1] = NaN"},
-		{"Inf", 2, 2, []float64{0, 1, inf, 3}, cost.ErrNotFinite, "C[1][0] = +Inf"},
-		{"-Inf", 1, 1, []float64{-inf}, cost.ErrNotFinite, "C[0][0] = -Inf"},
+		{"no rows", 0, 3, nil, wpmerr.ErrShape, "0 x 3"},
+		{"no columns", 3, 0, nil, wpmerr.ErrShape, "3 x 0"},
+		{"negative size", -1, -1, []float64{1}, wpmerr.ErrShape, "-1 x -1"},
+		{"short", 2, 2, []float64{1, 2, 3}, wpmerr.ErrShape, "3 numbers for a 2 x 2"},
+		{"long", 2, 2, make([]float64, 5), wpmerr.ErrShape, "5 numbers"},
+		{"product overflows", math.MaxInt/2 + 1, 4, []float64{}, wpmerr.ErrShape, "0 numbers"},
+		{"negative", 2, 2, []float64{0, 1, 2, -3}, wpmerr.ErrNegative, "C[1][1] = -3"},
+		{"NaN", 2, 2, []float64{0, nan, 2, 3}, wpmerr.ErrNotFinite, "C[0][1] = NaN"},
+		{"Inf", 2, 2, []float64{0, 1, inf, 3}, wpmerr.ErrNotFinite, "C[1][0] = +Inf"},
+		{"-Inf", 1, 1, []float64{-inf}, wpmerr.ErrNotFinite, "C[0][0] = -Inf"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := cost.NewDense(c.k, c.kv, c.data)
@@ -114,10 +115,10 @@ func TestFromRows(t *testing.T) {
 		want error
 		text string
 	}{
-		{"nil", nil, cost.ErrShape, "no rows"},
-		{"empty row", [][]float64{{}}, cost.ErrShape, "row 0 is empty"},
-		{"ragged", [][]float64{{1, 2}, {1, 2}, {1}}, cost.ErrShape, "row 2 has 1 numbers, row 0 has 2"},
-		{"negative", [][]float64{{1}, {-1}}, cost.ErrNegative, "C[1][0]"},
+		{"nil", nil, wpmerr.ErrShape, "no rows"},
+		{"empty row", [][]float64{{}}, wpmerr.ErrShape, "row 0 is empty"},
+		{"ragged", [][]float64{{1, 2}, {1, 2}, {1}}, wpmerr.ErrShape, "row 2 has 1 numbers, row 0 has 2"},
+		{"negative", [][]float64{{1}, {-1}}, wpmerr.ErrNegative, "C[1][0]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := cost.FromRows(c.rows)
@@ -131,7 +132,7 @@ func TestFromRows(t *testing.T) {
 		many[i] = row
 	}
 	_, err = cost.FromRows(many)
-	checkError(t, "2^28 entries", err, cost.ErrTooLarge, "65536")
+	checkError(t, "2^28 entries", err, wpmerr.ErrTooLarge, "65536")
 }
 
 func TestValidate(t *testing.T) {
@@ -142,25 +143,25 @@ func TestValidate(t *testing.T) {
 		want error
 		text string
 	}{
-		{"nil", nil, cost.ErrShape, "nil"},
-		{"nil Dense", (*cost.Dense)(nil), cost.ErrShape, "nil"},
-		{"nil Ring", (*cost.Ring)(nil), cost.ErrShape, "nil"},
-		{"nil Grid", (*cost.Grid)(nil), cost.ErrShape, "nil"},
-		{"nil Points", (*cost.Points)(nil), cost.ErrShape, "nil"},
-		{"nil Cosine", (*cost.Cosine)(nil), cost.ErrShape, "nil"},
-		{"nil GreatCircle", (*cost.GreatCircle)(nil), cost.ErrShape, "nil"},
-		{"zero Dense", new(cost.Dense), cost.ErrShape, "0 x 0"},
-		{"zero Ring", new(cost.Ring), cost.ErrShape, "0 x 0"},
-		{"zero Grid", new(cost.Grid), cost.ErrShape, "0 x 0"},
-		{"zero Points", new(cost.Points), cost.ErrShape, "0 x 0"},
-		{"zero Cosine", new(cost.Cosine), cost.ErrShape, "0 x 0"},
-		{"zero GreatCircle", new(cost.GreatCircle), cost.ErrShape, "0 x 0"},
-		{"Dense without data", &cost.Dense{K: 2, Kv: 2}, cost.ErrShape, "0 numbers for a 2 x 2"},
-		{"Dense with NaN", &cost.Dense{K: 1, Kv: 2, Data: []float64{0, nan}}, cost.ErrNotFinite, "C[0][1]"},
+		{"nil", nil, wpmerr.ErrShape, "nil"},
+		{"nil Dense", (*cost.Dense)(nil), wpmerr.ErrShape, "nil"},
+		{"nil Ring", (*cost.Ring)(nil), wpmerr.ErrShape, "nil"},
+		{"nil Grid", (*cost.Grid)(nil), wpmerr.ErrShape, "nil"},
+		{"nil Points", (*cost.Points)(nil), wpmerr.ErrShape, "nil"},
+		{"nil Cosine", (*cost.Cosine)(nil), wpmerr.ErrShape, "nil"},
+		{"nil GreatCircle", (*cost.GreatCircle)(nil), wpmerr.ErrShape, "nil"},
+		{"zero Dense", new(cost.Dense), wpmerr.ErrShape, "0 x 0"},
+		{"zero Ring", new(cost.Ring), wpmerr.ErrShape, "0 x 0"},
+		{"zero Grid", new(cost.Grid), wpmerr.ErrShape, "0 x 0"},
+		{"zero Points", new(cost.Points), wpmerr.ErrShape, "0 x 0"},
+		{"zero Cosine", new(cost.Cosine), wpmerr.ErrShape, "0 x 0"},
+		{"zero GreatCircle", new(cost.GreatCircle), wpmerr.ErrShape, "0 x 0"},
+		{"Dense without data", &cost.Dense{K: 2, Kv: 2}, wpmerr.ErrShape, "0 numbers for a 2 x 2"},
+		{"Dense with NaN", &cost.Dense{K: 1, Kv: 2, Data: []float64{0, nan}}, wpmerr.ErrNotFinite, "C[0][1]"},
 		{"foreign", foreign{1, 1, one}, nil, ""},
-		{"foreign, no rows", foreign{0, 1, nil}, cost.ErrShape, "0 x 1"},
-		{"foreign, short row", foreign{2, 1, [][]float64{{1}, {}}}, cost.ErrShape, "row 1 has 0 numbers, want 1"},
-		{"foreign, negative", foreign{2, 1, [][]float64{{1}, {-1}}}, cost.ErrNegative, "C[1][0] = -1"},
+		{"foreign, no rows", foreign{0, 1, nil}, wpmerr.ErrShape, "0 x 1"},
+		{"foreign, short row", foreign{2, 1, [][]float64{{1}, {}}}, wpmerr.ErrShape, "row 1 has 0 numbers, want 1"},
+		{"foreign, negative", foreign{2, 1, [][]float64{{1}, {-1}}}, wpmerr.ErrNegative, "C[1][0] = -1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checkError(t, c.name, cost.Validate(c.m), c.want, c.text)
@@ -238,7 +239,7 @@ func TestMaterialize(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = cost.Materialize(context.Background(), big)
-	checkError(t, "large", err, cost.ErrTooLarge, "16384 x 16384")
+	checkError(t, "large", err, wpmerr.ErrTooLarge, "16384 x 16384")
 	f := foreign{2, 2, [][]float64{{1, 2}, {3, 4}}}
 	got, err := cost.Materialize(context.Background(), f)
 	if err != nil {
@@ -292,27 +293,27 @@ func TestOverflow(t *testing.T) {
 		want  error
 	}{
 		{"ring", func() (cost.Matrix, error) { return cost.NewRing(5, 1023) }, nil}, // 2^1023
-		{"ring over", func() (cost.Matrix, error) { return cost.NewRing(5, 1024) }, cost.ErrNotFinite},
+		{"ring over", func() (cost.Matrix, error) { return cost.NewRing(5, 1024) }, wpmerr.ErrNotFinite},
 		{"ring of ones", func() (cost.Matrix, error) { return cost.NewRing(3, 1e300) }, nil}, // d <= 1
 		{"grid", func() (cost.Matrix, error) { return cost.NewGrid(30, 30, 2000) }, nil},
-		{"grid over", func() (cost.Matrix, error) { return cost.NewGrid(30, 30, 3000) }, cost.ErrNotFinite},
+		{"grid over", func() (cost.Matrix, error) { return cost.NewGrid(30, 30, 3000) }, wpmerr.ErrNotFinite},
 		{"points", func() (cost.Matrix, error) { return cost.NewPoints(line, nil, 1023) }, nil},
-		{"points over", func() (cost.Matrix, error) { return cost.NewPoints(line, nil, 1024) }, cost.ErrNotFinite},
+		{"points over", func() (cost.Matrix, error) { return cost.NewPoints(line, nil, 1024) }, wpmerr.ErrNotFinite},
 		{"points, difference over",
-			func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{maxF}, {-maxF}}, nil, 1) }, cost.ErrNotFinite},
+			func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{maxF}, {-maxF}}, nil, 1) }, wpmerr.ErrNotFinite},
 		{"points, norm over", func() (cost.Matrix,
 			error) {
 			return cost.NewPoints([][]float64{{maxF, maxF}, {0, 0}}, nil, 1)
-		}, cost.ErrNotFinite},
+		}, wpmerr.ErrNotFinite},
 		{"points, square over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{1e200}, {0}}, nil, 2) },
-			cost.ErrNotFinite},
+			wpmerr.ErrNotFinite},
 		{"points, square not over", func() (cost.Matrix, error) { return cost.NewPoints([][]float64{{1e200}, {0}}, nil, 1) },
 			nil},
 		{"points, far box but near pairs", func() (cost.Matrix, error) {
 			return cost.NewPoints([][]float64{{0}, {1e200}}, [][]float64{{0.5e200}}, 1.5)
 		}, nil},
 		{"places", func() (cost.Matrix, error) { return cost.NewGreatCircle(places, nil, 70) }, nil},
-		{"places over", func() (cost.Matrix, error) { return cost.NewGreatCircle(places, nil, 72) }, cost.ErrNotFinite},
+		{"places over", func() (cost.Matrix, error) { return cost.NewGreatCircle(places, nil, 72) }, wpmerr.ErrNotFinite},
 		{"near places", func() (cost.Matrix, error) { return cost.NewGreatCircle(places[:2], nil, 150) }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -348,11 +349,11 @@ func TestRing(t *testing.T) {
 	}
 	for _, n := range []int{0, -1, math.MinInt} {
 		_, err := cost.NewRing(n, 1)
-		checkError(t, fmt.Sprint(n), err, cost.ErrShape, fmt.Sprint(n))
+		checkError(t, fmt.Sprint(n), err, wpmerr.ErrShape, fmt.Sprint(n))
 	}
 	for _, n := range []int{cost.MaxPoints + 1, math.MaxInt} {
 		_, err := cost.NewRing(n, 1)
-		checkError(t, fmt.Sprint(n), err, cost.ErrTooLarge, fmt.Sprint(n))
+		checkError(t, fmt.Sprint(n), err, wpmerr.ErrTooLarge, fmt.Sprint(n))
 	}
 }
 
@@ -414,8 +415,8 @@ func TestGrid(t *testing.T) {
 		rows, cols int
 		want       error
 	}{
-		{0, 1, cost.ErrShape}, {1, 0, cost.ErrShape}, {-3, -3, cost.ErrShape},
-		{cost.MaxPoints, 2, cost.ErrTooLarge}, {math.MaxInt, 1, cost.ErrTooLarge}, {1 << 16, 1 << 16, cost.ErrTooLarge},
+		{0, 1, wpmerr.ErrShape}, {1, 0, wpmerr.ErrShape}, {-3, -3, wpmerr.ErrShape},
+		{cost.MaxPoints, 2, wpmerr.ErrTooLarge}, {math.MaxInt, 1, wpmerr.ErrTooLarge}, {1 << 16, 1 << 16, wpmerr.ErrTooLarge},
 	} {
 		_, err := cost.NewGrid(c.rows, c.cols, 1)
 		checkError(t, fmt.Sprint(c), err, c.want, "")
@@ -467,12 +468,12 @@ func TestPoints(t *testing.T) {
 		want error
 		text string
 	}{
-		{"none", nil, nil, cost.ErrShape, "x = 0"},
-		{"empty v", [][]float64{{1}}, [][]float64{}, cost.ErrShape, "v = 0"},
-		{"no coordinates", [][]float64{{}}, nil, cost.ErrShape, "point x 0 is empty"},
-		{"ragged x", [][]float64{{1, 2}, {1}}, nil, cost.ErrShape, "point x 1 has 1 numbers"},
-		{"ragged v", [][]float64{{1}}, [][]float64{{1}, {1, 2}}, cost.ErrShape, "point v 1 has 2"},
-		{"dimensions", [][]float64{{1}}, [][]float64{{1, 2}}, cost.ErrShape, "x have 1 coordinates, points v have 2"},
+		{"none", nil, nil, wpmerr.ErrShape, "x = 0"},
+		{"empty v", [][]float64{{1}}, [][]float64{}, wpmerr.ErrShape, "v = 0"},
+		{"no coordinates", [][]float64{{}}, nil, wpmerr.ErrShape, "point x 0 is empty"},
+		{"ragged x", [][]float64{{1, 2}, {1}}, nil, wpmerr.ErrShape, "point x 1 has 1 numbers"},
+		{"ragged v", [][]float64{{1}}, [][]float64{{1}, {1, 2}}, wpmerr.ErrShape, "point v 1 has 2"},
+		{"dimensions", [][]float64{{1}}, [][]float64{{1, 2}}, wpmerr.ErrShape, "x have 1 coordinates, points v have 2"},
 		{"NaN", [][]float64{{1, nan}}, nil, cost.ErrPoint, "x[0][1] = NaN"},
 		{"Inf", [][]float64{{1}}, [][]float64{{1}, {-inf}}, cost.ErrPoint, "v[1][0] = -Inf"},
 	} {
@@ -579,8 +580,8 @@ func TestGreatCircle(t *testing.T) {
 		want error
 		text string
 	}{
-		{"none", nil, nil, cost.ErrShape, "x = 0"},
-		{"empty v", pole, [][2]float64{}, cost.ErrShape, "v = 0"},
+		{"none", nil, nil, wpmerr.ErrShape, "x = 0"},
+		{"empty v", pole, [][2]float64{}, wpmerr.ErrShape, "v = 0"},
 		{"latitude", [][2]float64{{0, 0}, {90.5, 0}}, nil, cost.ErrPoint, "latitude x[1][0] = 90.5"},
 		{"latitude NaN", [][2]float64{{nan, 0}}, nil, cost.ErrPoint, "NaN"},
 		{"longitude", pole, [][2]float64{{0, 361}}, cost.ErrPoint, "longitude v[0][1] = 361"},

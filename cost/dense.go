@@ -3,6 +3,8 @@ package cost
 import (
 	"context"
 	"fmt"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // NewDense returns the k x kv matrix with C_ij = data[i*kv+j]. It keeps data and does not copy it.
@@ -18,7 +20,7 @@ func NewDense(k, kv int, data []float64) (*Dense, error) {
 // FromRows copies rows of equal length into a matrix. The error is ErrShape (which names a row of
 // another length), ErrNotFinite, ErrNegative or ErrTooLarge.
 func FromRows(rows [][]float64) (*Dense, error) {
-	data, kv, err := flatten("row", rows, ErrShape)
+	data, kv, err := flatten("row", rows, wpmerr.ErrShape)
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +28,10 @@ func FromRows(rows [][]float64) (*Dense, error) {
 }
 
 // Materialize returns m as a matrix in memory: a *Dense as it is, anything else row by row. It
-// validates m first. The error is that of Validate, ErrTooLarge above MaxEntries, or that of ctx when
-// it ends, after which no more than 16 rows are read; a nil ctx never ends.
+// validates m first. The error is that of Validate, ErrTooLarge above MaxEntries, or ErrNotConverged when ctx
+// ends, after which no more than 16 rows are read; a nil ctx never ends.
 func Materialize(ctx context.Context, m Matrix) (*Dense, error) {
+	ctx = wpmerr.Context(ctx)
 	d, ok := m.(*Dense)
 	if err := checkDims(m); err != nil {
 		return nil, err
@@ -40,16 +43,16 @@ func Materialize(ctx context.Context, m Matrix) (*Dense, error) {
 			return nil, err
 		}
 	case k > MaxEntries/kv:
-		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrTooLarge, k, kv, MaxEntries)
+		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", wpmerr.ErrTooLarge, k, kv, MaxEntries)
 	default:
-		if ctx != nil && ctx.Err() != nil { // before memory is asked for
-			return nil, ctx.Err()
+		if ctx.Err() != nil { // before memory is asked for
+			return nil, wpmerr.Ended(ctx)
 		}
 		d = &Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
 	}
 	for i := range k {
-		if i%16 == 0 && ctx != nil && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if i%16 == 0 && ctx.Err() != nil {
+			return nil, wpmerr.Ended(ctx)
 		}
 		dst := d.Row(i, nil)
 		if !ok {
@@ -69,7 +72,7 @@ func Materialize(ctx context.Context, m Matrix) (*Dense, error) {
 // flatten copies equally long rows into one slice. short is the error for a row of length zero.
 func flatten(what string, rows [][]float64, short error) (data []float64, n int, err error) {
 	if len(rows) == 0 {
-		return nil, 0, fmt.Errorf("%w: no %ss", ErrShape, what)
+		return nil, 0, fmt.Errorf("%w: no %ss", wpmerr.ErrShape, what)
 	}
 	n = len(rows[0])
 	if n == 0 {
@@ -77,11 +80,11 @@ func flatten(what string, rows [][]float64, short error) (data []float64, n int,
 	}
 	for i, r := range rows {
 		if len(r) != n {
-			return nil, 0, fmt.Errorf("%w: %s %d has %d numbers, %s 0 has %d", ErrShape, what, i, len(r), what, n)
+			return nil, 0, fmt.Errorf("%w: %s %d has %d numbers, %s 0 has %d", wpmerr.ErrShape, what, i, len(r), what, n)
 		}
 	}
 	if len(rows) > MaxEntries/n {
-		return nil, 0, fmt.Errorf("%w: %d x %d numbers, at most %d", ErrTooLarge, len(rows), n, MaxEntries)
+		return nil, 0, fmt.Errorf("%w: %d x %d numbers, at most %d", wpmerr.ErrTooLarge, len(rows), n, MaxEntries)
 	}
 	data = make([]float64, 0, len(rows)*n)
 	for _, r := range rows {

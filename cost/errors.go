@@ -8,18 +8,10 @@ import (
 // The errors of this package. Every error it returns wraps one of them (test with errors.Is); a bad
 // matrix entry is an *EntryError as well.
 var (
-	// ErrShape: no rows or columns, lengths that differ, a nil matrix.
-	ErrShape = errors.New("cost: bad shape")
-	// ErrNotFinite: a NaN or infinite cost, also when a power overflows.
-	ErrNotFinite = errors.New("cost: not finite")
-	// ErrNegative: a negative cost.
-	ErrNegative = errors.New("cost: negative")
 	// ErrExponent: a power p that is not a finite number > 0.
 	ErrExponent = errors.New("cost: bad exponent")
 	// ErrPoint: a coordinate that is not finite, or outside its range.
 	ErrPoint = errors.New("cost: bad point")
-	// ErrTooLarge: more points than MaxPoints, or more numbers in memory than MaxEntries.
-	ErrTooLarge = errors.New("cost: too large")
 	// ErrSpec: a Spec or its JSON form that breaks the rules of its kind.
 	ErrSpec = errors.New("cost: bad specification")
 )

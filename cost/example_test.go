@@ -53,7 +53,7 @@ func ExampleParseSpec() {
 func ExampleNewDense() {
 	_, err := cost.NewDense(2, 2, []float64{0, 1, -1, 0})
 	fmt.Println(err)
-	// Output: cost: negative: C[1][0] = -1
+	// Output: negative value: C[1][0] = -1
 }
 
 func ExampleNewGrid() {

@@ -3,6 +3,8 @@ package cost
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Ring is the cost between n points on a circle: C_ij = d^p with d = min(|i-j|, n-|i-j|), k = kv = n.
@@ -29,7 +31,7 @@ func NewRing(n int, p float64) (*Ring, error) {
 		r.table[d] = w.of(float64(d))
 	}
 	if !(r.table[n/2] <= math.MaxFloat64) { // the largest
-		return nil, fmt.Errorf("%w: a ring of %d points has a distance %d, whose power %v overflows", ErrNotFinite, n, n/2, p)
+		return nil, fmt.Errorf("%w: a ring of %d points has a distance %d, whose power %v overflows", wpmerr.ErrNotFinite, n, n/2, p)
 	}
 	return r, nil
 }
@@ -37,10 +39,10 @@ func NewRing(n int, p float64) (*Ring, error) {
 // checkCount refuses a number of points outside [1, MaxPoints].
 func checkCount(what string, n int) error {
 	if n < 1 {
-		return fmt.Errorf("%w: %s = %d, need at least 1", ErrShape, what, n)
+		return fmt.Errorf("%w: %s = %d, need at least 1", wpmerr.ErrShape, what, n)
 	}
 	if n > MaxPoints {
-		return fmt.Errorf("%w: %s = %d, at most %d", ErrTooLarge, what, n, MaxPoints)
+		return fmt.Errorf("%w: %s = %d, at most %d", wpmerr.ErrTooLarge, what, n, MaxPoints)
 	}
 	return nil
 }
@@ -96,7 +98,7 @@ func NewGrid(rows, cols int, p float64) (*Grid, error) {
 		return nil, err
 	}
 	if rows > MaxPoints/cols {
-		return nil, fmt.Errorf("%w: %d rows of %d cells, at most %d cells", ErrTooLarge, rows, cols, MaxPoints)
+		return nil, fmt.Errorf("%w: %d rows of %d cells, at most %d cells", wpmerr.ErrTooLarge, rows, cols, MaxPoints)
 	}
 	g := &Grid{rows: rows, cols: cols, p: w, table: make([]float64, rows*cols)}
 	// L <= rows*cols <= 2^24, and dc*(L/cols), dr*(L/rows) < L, so N < 2^49: exact in int64 and
@@ -120,7 +122,7 @@ func NewGrid(rows, cols int, p float64) (*Grid, error) {
 	}
 	// Distances are below sqrt(2), so only a huge p can overflow.
 	if c := maxOf(g.table); !(c <= math.MaxFloat64) {
-		return nil, fmt.Errorf("%w: the diagonal of a %d x %d grid to the power %v overflows", ErrNotFinite, rows, cols, p)
+		return nil, fmt.Errorf("%w: the diagonal of a %d x %d grid to the power %v overflows", wpmerr.ErrNotFinite, rows, cols, p)
 	}
 	return g, nil
 }

@@ -3,6 +3,8 @@ package cost
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Manhattan returns the matrix of Manhattan costs between points of R^n, C_ij = (sum_t |x_it - v_jt|)^p, the way along
@@ -23,7 +25,7 @@ func Manhattan(x, v [][]float64, p float64) (*Dense, error) {
 		return nil, err
 	}
 	if s.k > MaxEntries/s.kv {
-		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrTooLarge, s.k, s.kv, MaxEntries)
+		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", wpmerr.ErrTooLarge, s.k, s.kv, MaxEntries)
 	}
 	d := &Dense{K: s.k, Kv: s.kv, Data: make([]float64, s.k*s.kv)}
 	for i := range s.k {

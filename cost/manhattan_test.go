@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func TestManhattan(t *testing.T) {
@@ -47,14 +48,14 @@ func TestManhattan(t *testing.T) {
 		p    float64
 		want error
 	}{
-		{"no points", nil, nil, 1, cost.ErrShape},
-		{"no coordinates", [][]float64{{}}, nil, 1, cost.ErrShape},
-		{"dimensions", x, [][]float64{{1}}, 1, cost.ErrShape},
+		{"no points", nil, nil, 1, wpmerr.ErrShape},
+		{"no coordinates", [][]float64{{}}, nil, 1, wpmerr.ErrShape},
+		{"dimensions", x, [][]float64{{1}}, 1, wpmerr.ErrShape},
 		{"NaN", [][]float64{{math.NaN()}}, nil, 1, cost.ErrPoint},
 		{"p", x, nil, 0, cost.ErrExponent},
-		{"difference overflows", huge, nil, 1, cost.ErrNotFinite},
-		{"power overflows", [][]float64{{0}, {1e200}}, nil, 2, cost.ErrNotFinite},
-		{"too many", many, nil, 1, cost.ErrTooLarge},
+		{"difference overflows", huge, nil, 1, wpmerr.ErrNotFinite},
+		{"power overflows", [][]float64{{0}, {1e200}}, nil, 2, wpmerr.ErrNotFinite},
+		{"too many", many, nil, 1, wpmerr.ErrTooLarge},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := cost.Manhattan(tt.x, tt.v, tt.p); !errors.Is(err, tt.want) {
@@ -71,7 +72,7 @@ func TestManhattanExact(t *testing.T) {
 		x := points(t, "x", dim)
 		d, err := cost.Manhattan(x, nil, 1)
 		if err != nil {
-			if !errors.Is(err, cost.ErrNotFinite) {
+			if !errors.Is(err, wpmerr.ErrNotFinite) {
 				t.Fatal(err)
 			}
 			return

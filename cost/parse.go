@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // ParseSpec reads the JSON form of a Spec, strictly: one object, nothing after it, every field of
@@ -167,7 +169,7 @@ func parseFloat(v []byte) (float64, error) {
 	}
 	x, err := strconv.ParseFloat(string(v), 64)
 	if err != nil || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("%w: %s is beyond the range of float64", ErrNotFinite, clip(string(v)))
+		return 0, fmt.Errorf("%w: %s is beyond the range of float64", wpmerr.ErrNotFinite, clip(string(v)))
 	}
 	return x, nil
 }

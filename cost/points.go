@@ -3,6 +3,8 @@ package cost
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Points is the Euclidean cost between points of R^n: C_ij = |x_i - v_j|^p.
@@ -64,7 +66,7 @@ func newSides(x, v [][]float64) (s sides, err error) {
 	}
 	s.kv = len(v)
 	if dim != s.dim {
-		return s, fmt.Errorf("%w: points x have %d coordinates, points v have %d", ErrShape, s.dim, dim)
+		return s, fmt.Errorf("%w: points x have %d coordinates, points v have %d", wpmerr.ErrShape, s.dim, dim)
 	}
 	return s, nil
 }
@@ -73,7 +75,7 @@ func newSide(name string, points [][]float64) (data []float64, dim int, err erro
 	if err := checkCount("number of points "+name, len(points)); err != nil {
 		return nil, 0, err
 	}
-	data, dim, err = flatten("point "+name, points, ErrShape)
+	data, dim, err = flatten("point "+name, points, wpmerr.ErrShape)
 	if err != nil {
 		return nil, 0, err
 	}

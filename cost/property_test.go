@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // coordinate leans to equal, nearly equal, huge and tiny numbers.
@@ -55,7 +56,7 @@ func structured(t *rapid.T) (m cost.Matrix, square bool) {
 		if !square {
 			v = points(t, "v", dim)
 		}
-		if m, err = cost.NewPoints(x, v, p); errors.Is(err, cost.ErrNotFinite) {
+		if m, err = cost.NewPoints(x, v, p); errors.Is(err, wpmerr.ErrNotFinite) {
 			m, err = cost.NewPoints(x, v, 0.5)
 		}
 	case "cosine":
@@ -203,7 +204,7 @@ func TestPointsExact(t *testing.T) {
 		}
 		m, err = cost.NewPoints([][]float64{x}, [][]float64{y}, 2)
 		if f, _ := d2.Float64(); f > maxF/2 {
-			if err != nil && !errors.Is(err, cost.ErrNotFinite) {
+			if err != nil && !errors.Is(err, wpmerr.ErrNotFinite) {
 				t.Fatalf("square of %v: %v", got, err)
 			}
 			return

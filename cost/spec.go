@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Spec is a cost in words, and the Go side of its JSON form:
@@ -111,7 +113,7 @@ func (s Spec) check() error {
 		}
 		if s.Rows > MaxPoints/s.Cols {
 			return fmt.Errorf("%w: fields \"rows\" and \"cols\": %d x %d: %w, at most %d cells", ErrSpec, s.Rows, s.Cols,
-				ErrTooLarge, MaxPoints)
+				wpmerr.ErrTooLarge, MaxPoints)
 		}
 	}
 	return nil
@@ -185,7 +187,7 @@ func pairs(name string, points [][]float64) ([][2]float64, error) {
 	out := make([][2]float64, len(points))
 	for i, a := range points {
 		if len(a) != 2 {
-			return nil, fmt.Errorf("%w: place %s[%d] has %d numbers, need latitude and longitude", ErrShape, name, i, len(a))
+			return nil, fmt.Errorf("%w: place %s[%d] has %d numbers, need latitude and longitude", wpmerr.ErrShape, name, i, len(a))
 		}
 		out[i] = [2]float64{a[0], a[1]}
 	}
@@ -289,7 +291,7 @@ func writeRows(b *bytes.Buffer, field string, rows [][]float64) error {
 		b.WriteByte('[')
 		for j, x := range row {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("%w: %s[%d][%d] = %v", ErrNotFinite, field, i, j, x)
+				return fmt.Errorf("%w: %s[%d][%d] = %v", wpmerr.ErrNotFinite, field, i, j, x)
 			}
 			if j > 0 {
 				b.WriteByte(',')

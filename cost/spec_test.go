@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func TestParseSpec(t *testing.T) {
@@ -114,18 +115,18 @@ func TestParseSpecErrors(t *testing.T) {
 		{"no C", `{"kind":"explicit"}`, `needs the field "C"`, nil},
 		{"null v", `{"kind":"points","x":[[1]],"v":null}`, `"v" is null`, nil},
 
-		{"n zero", `{"kind":"ring","n":0}`, "n = 0", cost.ErrShape},
-		{"n negative", `{"kind":"ring","n":-5}`, "n = -5", cost.ErrShape},
-		{"n minus zero", `{"kind":"ring","n":-0}`, "n = 0", cost.ErrShape},
+		{"n zero", `{"kind":"ring","n":0}`, "n = 0", wpmerr.ErrShape},
+		{"n negative", `{"kind":"ring","n":-5}`, "n = -5", wpmerr.ErrShape},
+		{"n minus zero", `{"kind":"ring","n":-0}`, "n = 0", wpmerr.ErrShape},
 		{"n fraction", `{"kind":"ring","n":3.5}`, "3.5 is not an integer", nil},
 		{"n float", `{"kind":"ring","n":3.0}`, "3.0 is not an integer", nil},
 		{"n exponent", `{"kind":"ring","n":3e1}`, "3e1 is not an integer", nil},
 		{"n string", `{"kind":"ring","n":"3"}`, `"3" is not an integer`, nil},
 		{"n array", `{"kind":"ring","n":[3]}`, `[3] is not an integer`, nil},
 		{"n true", `{"kind":"ring","n":true}`, `true is not an integer`, nil},
-		{"n large", `{"kind":"ring","n":16777217}`, "16777217", cost.ErrTooLarge},
+		{"n large", `{"kind":"ring","n":16777217}`, "16777217", wpmerr.ErrTooLarge},
 		{"n huge", `{"kind":"ring","n":` + long + `}`, "is not an integer from 1 to 16777216", nil},
-		{"grid product", `{"kind":"grid","rows":65536,"cols":65536}`, "65536 x 65536", cost.ErrTooLarge},
+		{"grid product", `{"kind":"grid","rows":65536,"cols":65536}`, "65536 x 65536", wpmerr.ErrTooLarge},
 
 		{"p zero", `{"kind":"ring","n":3,"p":0}`, `field "p"`, cost.ErrExponent},
 		{"p minus zero", `{"kind":"ring","n":3,"p":-0}`, `field "p"`, cost.ErrExponent},
@@ -142,7 +143,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"C true", `{"kind":"explicit","C":[[true]]}`, `C[0][0]: true is not a number`, nil},
 		{"C object", `{"kind":"explicit","C":[[{}]]}`, `C[0][0]: { is not a number`, nil},
 		{"C deep", `{"kind":"explicit","C":[[[1]]]}`, `C[0][0]: [1 is not a number`, nil},
-		{"C overflow", `{"kind":"explicit","C":[[1,-1e400]]}`, `C[0][1]: `, cost.ErrNotFinite},
+		{"C overflow", `{"kind":"explicit","C":[[1,-1e400]]}`, `C[0][1]: `, wpmerr.ErrNotFinite},
 		{"C object itself", `{"kind":"explicit","C":{"0":[1]}}`, "is not an array of arrays", nil},
 		{"depth", `{"kind":"explicit","C":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + `}`, "not JSON",
 			nil},
@@ -182,14 +183,14 @@ func TestBuildErrors(t *testing.T) {
 		{"p of cosine", cost.Spec{Kind: "cosine", X: one, P: 1}, cost.ErrSpec, `"p"`},
 		{"NaN p of cosine", cost.Spec{Kind: "cosine", X: one, P: nan}, cost.ErrSpec, `"p"`},
 		{"NaN p", cost.Spec{Kind: "ring", N: 3, P: nan}, cost.ErrExponent, "NaN"},
-		{"negative n", cost.Spec{Kind: "ring", N: -3}, cost.ErrShape, "-3"},
-		{"large grid", cost.Spec{Kind: "grid", Rows: math.MaxInt, Cols: math.MaxInt}, cost.ErrTooLarge, ""},
-		{"empty C", cost.Spec{Kind: "explicit", C: [][]float64{}}, cost.ErrShape, "no rows"},
-		{"ragged C", cost.Spec{Kind: "explicit", C: [][]float64{{1}, {1, 2}}}, cost.ErrShape, "row 1"},
-		{"negative C", cost.Spec{Kind: "explicit", C: [][]float64{{-1}}}, cost.ErrNegative, "C[0][0] = -1"},
-		{"empty v", cost.Spec{Kind: "points", X: one, V: [][]float64{}}, cost.ErrShape, "v = 0"},
-		{"place of three", cost.Spec{Kind: "greatcircle", X: [][]float64{{1, 2, 3}}}, cost.ErrShape, "x[0] has 3"},
-		{"place of one in v", cost.Spec{Kind: "greatcircle", X: [][]float64{{1, 2}}, V: one}, cost.ErrShape, "v[0] has 1"},
+		{"negative n", cost.Spec{Kind: "ring", N: -3}, wpmerr.ErrShape, "-3"},
+		{"large grid", cost.Spec{Kind: "grid", Rows: math.MaxInt, Cols: math.MaxInt}, wpmerr.ErrTooLarge, ""},
+		{"empty C", cost.Spec{Kind: "explicit", C: [][]float64{}}, wpmerr.ErrShape, "no rows"},
+		{"ragged C", cost.Spec{Kind: "explicit", C: [][]float64{{1}, {1, 2}}}, wpmerr.ErrShape, "row 1"},
+		{"negative C", cost.Spec{Kind: "explicit", C: [][]float64{{-1}}}, wpmerr.ErrNegative, "C[0][0] = -1"},
+		{"empty v", cost.Spec{Kind: "points", X: one, V: [][]float64{}}, wpmerr.ErrShape, "v = 0"},
+		{"place of three", cost.Spec{Kind: "greatcircle", X: [][]float64{{1, 2, 3}}}, wpmerr.ErrShape, "x[0] has 3"},
+		{"place of one in v", cost.Spec{Kind: "greatcircle", X: [][]float64{{1, 2}}, V: one}, wpmerr.ErrShape, "v[0] has 1"},
 		{"latitude", cost.Spec{Kind: "greatcircle", X: [][]float64{{91, 2}}}, cost.ErrPoint, "latitude"},
 		{"NaN point", cost.Spec{Kind: "points", X: [][]float64{{nan}}}, cost.ErrPoint, "NaN"},
 	} {
@@ -207,8 +208,8 @@ func TestBuildErrors(t *testing.T) {
 		want error
 	}{
 		{"zero", cost.Spec{}, cost.ErrSpec},
-		{"Inf in C", cost.Spec{Kind: "explicit", C: [][]float64{{inf}}}, cost.ErrNotFinite},
-		{"NaN in v", cost.Spec{Kind: "points", X: one, V: [][]float64{{nan}}}, cost.ErrNotFinite},
+		{"Inf in C", cost.Spec{Kind: "explicit", C: [][]float64{{inf}}}, wpmerr.ErrNotFinite},
+		{"NaN in v", cost.Spec{Kind: "points", X: one, V: [][]float64{{nan}}}, wpmerr.ErrNotFinite},
 		{"p", cost.Spec{Kind: "ring", N: 3, P: -1}, cost.ErrExponent},
 	} {
 		t.Run(c.name, func(t *testing.T) {

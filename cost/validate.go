@@ -3,6 +3,8 @@ package cost
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Validate returns nil if m is a cost matrix: not nil, at least one row and one column, every row of
@@ -44,10 +46,10 @@ func checkDims(m Matrix) error {
 		missing = c == nil
 	}
 	if missing {
-		return fmt.Errorf("%w: the matrix is nil", ErrShape)
+		return fmt.Errorf("%w: the matrix is nil", wpmerr.ErrShape)
 	}
 	if k, kv := m.Dims(); k < 1 || kv < 1 {
-		return fmt.Errorf("%w: %d x %d, need at least 1 x 1", ErrShape, k, kv)
+		return fmt.Errorf("%w: %d x %d, need at least 1 x 1", wpmerr.ErrShape, k, kv)
 	}
 	return nil
 }
@@ -71,7 +73,7 @@ func (d *Dense) validate() error {
 func (d *Dense) checkLength() error {
 	// Division, because K*Kv can overflow.
 	if len(d.Data)/d.Kv != d.K || len(d.Data)%d.Kv != 0 {
-		return fmt.Errorf("%w: %d numbers for a %d x %d matrix", ErrShape, len(d.Data), d.K, d.Kv)
+		return fmt.Errorf("%w: %d numbers for a %d x %d matrix", wpmerr.ErrShape, len(d.Data), d.K, d.Kv)
 	}
 	return nil
 }
@@ -94,7 +96,7 @@ func scan(m Matrix) error {
 }
 
 func rowLength(i, got, want int) error {
-	return fmt.Errorf("%w: row %d has %d numbers, want %d", ErrShape, i, got, want)
+	return fmt.Errorf("%w: row %d has %d numbers, want %d", wpmerr.ErrShape, i, got, want)
 }
 
 func checkRow(i int, row []float64) error {
@@ -102,9 +104,9 @@ func checkRow(i int, row []float64) error {
 		if c >= 0 && c <= math.MaxFloat64 {
 			continue
 		}
-		e := &EntryError{I: i, J: j, Value: c, Err: ErrNotFinite}
+		e := &EntryError{I: i, J: j, Value: c, Err: wpmerr.ErrNotFinite}
 		if c < 0 && !math.IsInf(c, -1) {
-			e.Err = ErrNegative
+			e.Err = wpmerr.ErrNegative
 		}
 		return e
 	}

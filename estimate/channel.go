@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Channel is a k x kv table of probabilities: row i is the law of a release of a device at input i. It is immutable.
@@ -53,7 +55,7 @@ const maxRatio = 1 << 12
 // for each run of high entries. Any other table takes 8 k kv bytes. The errors are ErrShape and ErrChannel.
 func NewChannel(k, kv int, row func(i int, dst []float64)) (*Channel, error) {
 	if k < 1 || kv < 1 || k > math.MaxInt32/kv {
-		return nil, fmt.Errorf("%w: %d inputs, %d outputs", ErrShape, k, kv)
+		return nil, fmt.Errorf("%w: %d inputs, %d outputs", wpmerr.ErrShape, k, kv)
 	}
 	c := &Channel{k: k, kv: kv, scale: make([]float64, k), low: make([]float64, kv), step: make([]float64, kv)}
 	buf := make([]float64, kv)

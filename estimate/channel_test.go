@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	_ "github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 	"pgregory.net/rapid"
 )
 
@@ -136,9 +137,9 @@ func TestChannelErrors(t *testing.T) {
 		row   func(int, []float64)
 		want  error
 	}{
-		"no inputs":         {0, 2, fill(1, 1), ErrShape},
-		"no outputs":        {2, 0, fill(), ErrShape},
-		"product overflows": {math.MaxInt32, math.MaxInt32, fill(), ErrShape},
+		"no inputs":         {0, 2, fill(1, 1), wpmerr.ErrShape},
+		"no outputs":        {2, 0, fill(), wpmerr.ErrShape},
+		"product overflows": {math.MaxInt32, math.MaxInt32, fill(), wpmerr.ErrShape},
 		"negative":          {2, 2, fill(1, -1), ErrChannel},
 		"NaN":               {2, 2, fill(math.NaN(), 1), ErrChannel},
 		"infinite":          {2, 2, fill(math.Inf(1), 1), ErrChannel},

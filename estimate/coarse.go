@@ -3,6 +3,8 @@ package estimate
 import (
 	"context"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // roughSteps of EM show where the mass is, for a first partition.
@@ -40,8 +42,8 @@ func (f *fit) group(ctx context.Context, g *Geometry, theta []float64, n int) (g
 		}
 	}
 	for len(out.centers) < n {
-		if err := ctx.Err(); err != nil {
-			return groups{}, err
+		if ctx.Err() != nil {
+			return groups{}, wpmerr.Ended(ctx)
 		}
 		for i, d := range g.dist.Row(next, row) {
 			if d < near[i] {
@@ -72,8 +74,8 @@ func (f *fit) rough(ctx context.Context) ([]float64, error) {
 	theta := append([]float64(nil), f.prior...)
 	q, g := make([]float64, kv), make([]float64, k)
 	for range roughSteps {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if ctx.Err() != nil {
+			return nil, wpmerr.Ended(ctx)
 		}
 		f.channel.forward(theta, q)
 		for j, c := range f.counts {

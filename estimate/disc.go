@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 const (
@@ -44,7 +45,7 @@ const (
 // the error is ErrShape. The time is that of about 15 products of 400 x 400 matrices; ctx is checked in between.
 func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (share float64, err error) {
 	if !(eps >= 0 && eps <= 700) || devices < 0 {
-		return 0, fmt.Errorf("%w: eps %v, %d devices", ErrShape, eps, devices)
+		return 0, fmt.Errorf("%w: eps %v, %d devices", wpmerr.ErrShape, eps, devices)
 	}
 	if err := cost.Validate(c); err != nil {
 		return 0, err
@@ -67,8 +68,8 @@ func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (shar
 	}
 	best, at := math.Inf(1), 0
 	try := func(t int) error {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
 		}
 		risk := d.risk(shareOf(t), eps, float64(devices))
 		if risk < best {

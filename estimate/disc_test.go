@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestDisc holds the rule against its formula, written out with inverses, and against what must follow from it.
@@ -186,7 +187,7 @@ func TestDiscEdges(t *testing.T) {
 		func() (float64, error) { return Disc(ctx, ring, 1, math.NaN(), 1) },
 		func() (float64, error) { return Disc(ctx, ring, 1, 1, -1) },
 	} {
-		if _, err := f(); !errors.Is(err, ErrShape) {
+		if _, err := f(); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("out of range: %v", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Path is what EM found: an average over the path of expectation-maximization.
@@ -62,11 +63,9 @@ func EM(ctx context.Context, p Problem) (Path, error) {
 		if t == last {
 			continue
 		}
-		if err = parallel.For(ctx, folds, func(v int) { paths[v].advance(ctx, t-last) }); err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			err = fmt.Errorf("%w: %d steps of %d: %w", ErrNotConverged, last, longestPath, err)
+		_ = parallel.For(ctx, folds, func(v int) { paths[v].advance(ctx, t-last) })
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w after %d steps of %d", wpmerr.Ended(ctx), last, longestPath)
 			break
 		}
 		mean := make([]float64, len(prior))

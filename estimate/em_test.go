@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // slowEM is the definition of EM for given parts, with every product written out.
@@ -189,7 +191,7 @@ func TestEMEdges(t *testing.T) {
 		"ruled out by prior":  {[]uint64{1, 1}, [][]float64{{1, 0}, {0, 1}}, []float64{1, 0}, nil, ErrChannel},
 		"ruled out by inputs": {[]uint64{1, 1}, [][]float64{{1, 0}, {1, 0}}, nil, nil, ErrChannel},
 		"no releases":         {[]uint64{0, 0}, [][]float64{{1, 0}, {1, 0}}, nil, nil, ErrCounts},
-		"negative prior":      {[]uint64{1, 1}, [][]float64{{1, 0}, {1, 1}}, []float64{1, -1}, nil, ErrShape},
+		"negative prior":      {[]uint64{1, 1}, [][]float64{{1, 0}, {1, 1}}, []float64{1, -1}, nil, wpmerr.ErrShape},
 		"a part by itself":    {[]uint64{1, 1}, [][]float64{{1, 0}, {0, 1}}, nil, nil, nil}, // each part rules the other out
 	} {
 		got, err := EM(context.Background(), Problem{Counts: c.counts, Channel: channelOf(t, c.rows), Prior: c.prior})
@@ -214,7 +216,7 @@ func TestEMCancelled(t *testing.T) {
 	cancel()
 	prior := []float64{1, 3}
 	got, err := EM(ctx, Problem{Counts: []uint64{5, 1}, Channel: channelOf(t, [][]float64{{2, 1}, {1, 2}}), Prior: prior})
-	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) ||
+	if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) ||
 		!slices.Equal(got.Theta, []float64{.25, .75}) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Geometry holds the distances between the k inputs of a problem. It keeps what Map computes from the distances alone,
@@ -96,7 +97,7 @@ func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
 		return d, err
 	}
 	if !(p > 0 && p <= math.MaxFloat64) {
-		return nil, fmt.Errorf("%w: power %v", ErrShape, p)
+		return nil, fmt.Errorf("%w: power %v", wpmerr.ErrShape, p)
 	}
 	k, kv := c.Dims()
 	if k != kv {
@@ -307,7 +308,7 @@ func (g *Geometry) factorOf(length float64, places []int, size []float64) (basis
 	lapackOf.Dsyev('V', 'U', k, a, k, values, work, -1)
 	work = make([]float64, int(work[0]))
 	if !lapackOf.Dsyev('V', 'U', k, a, k, values, work, len(work)) {
-		return basis{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", ErrNotConverged, length)
+		return basis{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", wpmerr.ErrNotConverged, length)
 	}
 	// Rounding leaves eigenvalues of k epsilon where there is nothing: all places at one point, or k = 1.
 	cut := max(kernelCut*values[k-1], noKernel*total)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestNewGeometry holds the distances against formulas of their own.
@@ -78,12 +79,12 @@ func TestNewGeometryErrors(t *testing.T) {
 		"not symmetric":  {square(0, 1, 1.001, 0), 1, ErrNoGeometry},
 		"one way":        {square(0, 1, 0, 0), 1, ErrNoGeometry},
 		"diagonal":       {square(.1, 1, 1, 0), 1, ErrNoGeometry},
-		"power 0":        {square(0, 1, 1, 0), 0, ErrShape},
-		"power -1":       {square(0, 1, 1, 0), -1, ErrShape},
-		"power NaN":      {square(0, 1, 1, 0), math.NaN(), ErrShape},
-		"power infinite": {square(0, 1, 1, 0), math.Inf(1), ErrShape},
-		"negative":       {square(0, -1, -1, 0), 1, cost.ErrNegative},
-		"NaN":            {square(0, math.NaN(), 1, 0), 1, cost.ErrNotFinite},
+		"power 0":        {square(0, 1, 1, 0), 0, wpmerr.ErrShape},
+		"power -1":       {square(0, 1, 1, 0), -1, wpmerr.ErrShape},
+		"power NaN":      {square(0, 1, 1, 0), math.NaN(), wpmerr.ErrShape},
+		"power infinite": {square(0, 1, 1, 0), math.Inf(1), wpmerr.ErrShape},
+		"negative":       {square(0, -1, -1, 0), 1, wpmerr.ErrNegative},
+		"NaN":            {square(0, math.NaN(), 1, 0), 1, wpmerr.ErrNotFinite},
 	} {
 		if _, err := NewGeometry(c.cost, c.p); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

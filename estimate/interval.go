@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // DefaultLevel is the level of an interval if the level is given as 0.
@@ -74,7 +75,7 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 		level = DefaultLevel
 	}
 	if !(level > 0 && level < 1) {
-		return nil, fmt.Errorf("%w: level %v", ErrShape, level)
+		return nil, fmt.Errorf("%w: level %v", wpmerr.ErrShape, level)
 	}
 	counts, n, _, err := p.check()
 	if err != nil {
@@ -83,11 +84,11 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 	k, _ := p.Channel.Dims()
 	for r, region := range regions {
 		if len(region) != k {
-			return nil, fmt.Errorf("%w: region %d has %d weights for %d inputs", ErrShape, r, len(region), k)
+			return nil, fmt.Errorf("%w: region %d has %d weights for %d inputs", wpmerr.ErrShape, r, len(region), k)
 		}
 		for i, w := range region {
 			if !(w >= 0 && w <= 1) {
-				return nil, fmt.Errorf("%w: region %d, input %d: weight %v", ErrShape, r, i, w)
+				return nil, fmt.Errorf("%w: region %d, input %d: weight %v", wpmerr.ErrShape, r, i, w)
 			}
 		}
 	}
@@ -100,7 +101,7 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 	// How far the interval goes hangs on the likelihood of the best map: an error of a part in 100,000 of what it may
 	// fall moves an end by half as much of its distance.
 	_, best, err := m.likeliest(ctx, min(DefaultGap, max(f.drop/n*1e-5, 10*m.rounding())))
-	if err != nil && !errors.Is(err, ErrNotConverged) {
+	if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 		return nil, err
 	}
 	f.likeliest = best
@@ -115,7 +116,7 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 				shares[r] = Share{slices.Min(region), slices.Max(region), dot(region, best.Theta), single(region)}
 			}
 		}
-		return shares, fmt.Errorf("%w: %w", ErrNotConverged, err)
+		return shares, fmt.Errorf("%w: %w", wpmerr.ErrNotConverged, err)
 	}
 	for r, err := range failed {
 		if err != nil {
@@ -227,7 +228,7 @@ func (f profile) upper(ctx context.Context, region []float64, tolerance float64)
 		}
 		tau = f.nextTilt(left, right, goal, n)
 	}
-	return bound, fmt.Errorf("%w: an end of the interval is between %v and %v", ErrNotConverged, inner, bound)
+	return bound, fmt.Errorf("%w: an end of the interval is between %v and %v", wpmerr.ErrNotConverged, inner, bound)
 }
 
 // guess returns the tilt that a quadratic likelihood on the support of the likeliest map would need.

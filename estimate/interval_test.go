@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestIntervalBinomial: where releases are the inputs themselves, the share of one of two has the interval of the
@@ -290,11 +292,11 @@ func TestIntervalErrors(t *testing.T) {
 		"level below 0": {[]float64{1, 0}, -0.5},
 		"level NaN":     {[]float64{1, 0}, math.NaN()},
 	} {
-		if s, err := Interval(context.Background(), p, c.region, c.level); !errors.Is(err, ErrShape) || s != (Share{}) {
+		if s, err := Interval(context.Background(), p, c.region, c.level); !errors.Is(err, wpmerr.ErrShape) || s != (Share{}) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	if _, err := Interval(context.Background(), Problem{}, nil, 0); !errors.Is(err, ErrShape) {
+	if _, err := Interval(context.Background(), Problem{}, nil, 0); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
 	if list, err := Intervals(context.Background(), p, nil, 0); err != nil || len(list) != 0 {
@@ -303,7 +305,7 @@ func TestIntervalErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s, err := Interval(ctx, p, []float64{1, 0}, 0)
-	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || s.Lower != 0 || s.Upper != 1 || !s.Single {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || s.Lower != 0 || s.Upper != 1 || !s.Single {
 		t.Errorf("cancelled: %+v, %v", s, err)
 	}
 	// A level near 1 or 0 is one.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestLaw: the law of a point mass is its row, and that of a mean the mean of the rows; both kinds of table.
@@ -33,7 +35,7 @@ func TestLaw(t *testing.T) {
 				t.Errorf("%s: Law[%d] = %v, want %v", name, j, got[j], want)
 			}
 		}
-		if _, err := c.Law([]float64{1}); !errors.Is(err, ErrShape) {
+		if _, err := c.Law([]float64{1}); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("%s: a short map: %v", name, err)
 		}
 	}
@@ -48,11 +50,11 @@ func TestGuess(t *testing.T) {
 		t.Errorf("Guess(nil) = %v, %v", got, err)
 	}
 	for _, prior := range [][]float64{{1}, {0, 0}, {1, -1}, {1, math.NaN()}, {1, math.Inf(1)}} {
-		if got, err := Guess(prior, 2); got != nil || !errors.Is(err, ErrShape) {
+		if got, err := Guess(prior, 2); got != nil || !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("Guess(%v) = %v, %v", prior, got, err)
 		}
 	}
-	if _, err := Guess(nil, 0); !errors.Is(err, ErrShape) {
+	if _, err := Guess(nil, 0); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("no inputs: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // The models that Map averages, besides the guess.
@@ -152,8 +154,8 @@ func (f *fit) average(
 	s.progress(1, n)
 	w := walk{fit: f, ctx: ctx, average: a, chosen: chosen, smooth: smooth}
 	for l := range lengths {
-		if err := ctx.Err(); err != nil {
-			return a, err
+		if ctx.Err() != nil {
+			return a, wpmerr.Ended(ctx)
 		}
 		c, err := kernelOf(l)
 		if err != nil {
@@ -305,7 +307,7 @@ func newFit(p Problem) (*fit, error) {
 	}
 	k, kv := p.Channel.Dims()
 	if p.Geometry.K() != k {
-		return nil, fmt.Errorf("%w: distances between %d places for %d inputs", ErrShape, p.Geometry.K(), k)
+		return nil, fmt.Errorf("%w: distances between %d places for %d inputs", wpmerr.ErrShape, p.Geometry.K(), k)
 	}
 	f := &fit{channel: p.Channel, counts: counts, n: n, prior: prior, guess: make([]float64, kv), slack: 1e-9 + n*0x1p-50}
 	p.Channel.forward(prior, f.guess)

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // discs are the rows of a policy with uniform base measure: of each place, the share of nearest outputs is e^eps times
@@ -308,17 +309,17 @@ func TestMapErrors(t *testing.T) {
 		change func(*Problem)
 		want   error
 	}{
-		"no channel":       {func(p *Problem) { p.Channel = nil }, ErrShape},
+		"no channel":       {func(p *Problem) { p.Channel = nil }, wpmerr.ErrShape},
 		"no geometry":      {func(p *Problem) { p.Geometry = nil }, ErrNoGeometry},
-		"another geometry": {func(p *Problem) { p.Geometry = small }, ErrShape},
-		"counts":           {func(p *Problem) { p.Counts = p.Counts[1:] }, ErrShape},
+		"another geometry": {func(p *Problem) { p.Geometry = small }, wpmerr.ErrShape},
+		"counts":           {func(p *Problem) { p.Counts = p.Counts[1:] }, wpmerr.ErrShape},
 		"no counts":        {func(p *Problem) { p.Counts = make([]uint64, 30) }, ErrCounts},
 		"too many counts":  {func(p *Problem) { p.Counts = slices.Repeat([]uint64{1 << 60}, 30) }, ErrCounts},
 		"counts one above": {func(p *Problem) { p.Counts = append([]uint64{1<<53 + 1}, p.Counts[1:]...) }, ErrCounts},
 		"counts, one by one, above": {func(p *Problem) {
 			p.Counts = append([]uint64{1 << 53}, slices.Repeat([]uint64{1}, 29)...)
 		}, ErrCounts},
-		"prior": {func(p *Problem) { p.Prior = make([]float64, 30) }, ErrShape},
+		"prior": {func(p *Problem) { p.Prior = make([]float64, 30) }, wpmerr.ErrShape},
 		"an output from nowhere": {func(p *Problem) {
 			*p = Problem{Counts: []uint64{1, 1}, Channel: none, Geometry: small}
 		}, ErrChannel},
@@ -581,7 +582,7 @@ func TestSignal(t *testing.T) {
 			t.Errorf("%v as text %q: %v, %v, %v", want, text, got, err, err2)
 		}
 	}
-	if err := new(Signal).UnmarshalText([]byte("good")); !errors.Is(err, ErrShape) {
+	if err := new(Signal).UnmarshalText([]byte("good")); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("a name of no signal: %v", err)
 	}
 	if got := SignalOf(.8); got != WeakSignal || got.String() != "weak" {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // DefaultGap is the gap of MLE if the gap is given as 0.
@@ -39,7 +41,7 @@ func MLE(ctx context.Context, p Problem, gap float64) (Likeliest, error) {
 		gap = DefaultGap
 	}
 	if !(gap > 0 && gap <= math.MaxFloat64) {
-		return Likeliest{}, fmt.Errorf("%w: gap %v", ErrShape, gap)
+		return Likeliest{}, fmt.Errorf("%w: gap %v", wpmerr.ErrShape, gap)
 	}
 	counts, n, _, err := p.check()
 	if err != nil {
@@ -180,9 +182,9 @@ func (m *most) likeliest(ctx context.Context, goal float64) (a []float64, best L
 	gap = m.certify(a)
 	best = Likeliest{Theta: slices.Clone(m.theta), LogLikelihood: m.value(m.q), Gap: gap, Iterations: m.steps}
 	if !(gap <= goal) {
-		err = fmt.Errorf("%w: gap %v after %d iterations, want %v", ErrNotConverged, gap, m.steps, goal)
+		err = fmt.Errorf("%w: gap %v after %d iterations, want %v", wpmerr.ErrNotConverged, gap, m.steps, goal)
 		if ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", err, ctx.Err())
+			err = fmt.Errorf("%w: gap %v after %d iterations, want %v", wpmerr.Ended(ctx), gap, m.steps, goal)
 		}
 	}
 	return a, best, err

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // slowMLE is plain expectation-maximization.
@@ -195,30 +197,30 @@ func TestMLEErrors(t *testing.T) {
 		want   error
 	}{
 		"nothing":       {[]uint64{0, 0}, ok, 0, ErrCounts},
-		"one count":     {[]uint64{4}, ok, 0, ErrShape},
+		"one count":     {[]uint64{4}, ok, 0, wpmerr.ErrShape},
 		"unreachable":   {[]uint64{1, 1}, [][]float64{{0, 1}, {0, 1}}, 0, ErrChannel},
 		"hardly":        {[]uint64{4, 4}, [][]float64{{1e-303, 1}, {0, 1}}, 0, ErrChannel},
-		"NaN gap":       {[]uint64{1, 1}, ok, math.NaN(), ErrShape},
-		"negative gap":  {[]uint64{1, 1}, ok, -1, ErrShape},
-		"infinite gap":  {[]uint64{1, 1}, ok, math.Inf(1), ErrShape},
-		"gap too small": {[]uint64{9, 1}, ok, 1e-17, ErrNotConverged},
+		"NaN gap":       {[]uint64{1, 1}, ok, math.NaN(), wpmerr.ErrShape},
+		"negative gap":  {[]uint64{1, 1}, ok, -1, wpmerr.ErrShape},
+		"infinite gap":  {[]uint64{1, 1}, ok, math.Inf(1), wpmerr.ErrShape},
+		"gap too small": {[]uint64{9, 1}, ok, 1e-17, wpmerr.ErrNotConverged},
 		"too many":      {[]uint64{math.MaxUint64, 1}, ok, 0, ErrCounts},
 	} {
 		got, err := MLE(context.Background(), Problem{Counts: c.counts, Channel: channelOf(t, c.rows)}, c.gap)
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
-		if errors.Is(err, ErrNotConverged) && !(got.Gap < 1e-13 && len(got.Theta) == 2) {
+		if errors.Is(err, wpmerr.ErrNotConverged) && !(got.Gap < 1e-13 && len(got.Theta) == 2) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if _, err := MLE(context.Background(), Problem{Counts: []uint64{1}}, 0); !errors.Is(err, ErrShape) {
+	if _, err := MLE(context.Background(), Problem{Counts: []uint64{1}}, 0); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("no channel: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r, err := MLE(ctx, Problem{Counts: []uint64{9, 1}, Channel: channelOf(t, ok)}, 1e-10)
-	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || len(r.Theta) != 2 || !(r.Gap > 1e-10) {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || len(r.Theta) != 2 || !(r.Gap > 1e-10) {
 		t.Errorf("cancelled: %+v, %v", r, err)
 	}
 }

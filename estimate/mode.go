@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
 	lapack "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
@@ -191,8 +193,8 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 func (f *fit) climb(ctx context.Context, most int) (steps int, err error) {
 	last, fresh := math.Inf(1), false
 	for ; steps < most; steps++ {
-		if err := ctx.Err(); err != nil {
-			return steps, err
+		if ctx.Err() != nil {
+			return steps, wpmerr.Ended(ctx)
 		}
 		gain, t := f.advance()
 		small := !(gain > gainGoal+f.slack)

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
-	// ErrShape: lengths that do not fit, or a setting out of its range.
-	ErrShape = errors.New("estimate: bad shape")
 	// ErrCounts: no release at all, or so many that floats cannot count them (2^53).
 	ErrCounts = errors.New("estimate: bad counts")
 	// ErrChannel: a row that is negative, not finite, or all zero; an output that was released but that no input
@@ -16,8 +16,6 @@ var (
 	ErrChannel = errors.New("estimate: bad channel")
 	// ErrNoGeometry: the cost has no distances between inputs. EM needs none.
 	ErrNoGeometry = errors.New("estimate: no distances between inputs")
-	// ErrNotConverged: the goal was not reached; the result is the best so far, with its gap.
-	ErrNotConverged = errors.New("estimate: not converged")
 )
 
 // maxCounts is the largest number of releases: floats hold every whole number up to it.
@@ -39,11 +37,11 @@ type Problem struct {
 // check returns the counts as floats, their sum, and the prior with sum 1.
 func (p Problem) check() (counts []float64, n float64, prior []float64, err error) {
 	if p.Channel == nil {
-		return nil, 0, nil, fmt.Errorf("%w: no channel", ErrShape)
+		return nil, 0, nil, fmt.Errorf("%w: no channel", wpmerr.ErrShape)
 	}
 	k, kv := p.Channel.Dims()
 	if len(p.Counts) != kv {
-		return nil, 0, nil, fmt.Errorf("%w: %d counts for %d outputs", ErrShape, len(p.Counts), kv)
+		return nil, 0, nil, fmt.Errorf("%w: %d counts for %d outputs", wpmerr.ErrShape, len(p.Counts), kv)
 	}
 	counts = make([]float64, kv)
 	sum := uint64(0)
@@ -66,7 +64,7 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 // error is ErrShape for a length other than k, and for entries that form no distribution in any unit.
 func Guess(prior []float64, k int) ([]float64, error) {
 	if k < 1 || prior != nil && len(prior) != k {
-		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", ErrShape, len(prior), k)
+		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", wpmerr.ErrShape, len(prior), k)
 	}
 	out := make([]float64, k)
 	if prior == nil {
@@ -78,12 +76,12 @@ func Guess(prior []float64, k int) ([]float64, error) {
 	largest := 0.0
 	for i, v := range prior {
 		if !(v >= 0 && v <= math.MaxFloat64) {
-			return nil, fmt.Errorf("%w: Prior[%d] = %v", ErrShape, i, v)
+			return nil, fmt.Errorf("%w: Prior[%d] = %v", wpmerr.ErrShape, i, v)
 		}
 		largest = max(largest, v)
 	}
 	if largest == 0 {
-		return nil, fmt.Errorf("%w: the prior sums to 0", ErrShape)
+		return nil, fmt.Errorf("%w: the prior sums to 0", wpmerr.ErrShape)
 	}
 	sum := 0.0
 	for i, v := range prior {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Signal classifies, by Ratio, what the counts add to the guess.
@@ -57,7 +59,7 @@ func (s Signal) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *Signal) UnmarshalText(text []byte) error {
 	i := slices.Index(signalNames[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("%w: no signal is called %.40q", ErrShape, text)
+		return fmt.Errorf("%w: no signal is called %.40q", wpmerr.ErrShape, text)
 	}
 	*s = Signal(i)
 	return nil

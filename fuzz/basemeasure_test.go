@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // FuzzObjectives: for every objective the certificate holds in rationals, whether the search converged or stalled;
@@ -38,9 +39,9 @@ func FuzzObjectives(f *testing.F) {
 		kept := clone(c.Data)
 		r, err := basemeasure.Solve(context.Background(), c, eps, s)
 		sameBits(t, "C", c.Data, kept)
-		stalled := errors.Is(err, basemeasure.ErrNotConverged)
+		stalled := errors.Is(err, wpmerr.ErrNotConverged)
 		if err != nil && !stalled {
-			typed(t, err, basemeasure.ErrEpsilon, basemeasure.ErrSettings)
+			typed(t, err, wpmerr.ErrEpsilon, wpmerr.ErrSettings)
 			return
 		}
 		finite(t, "F, bounds", r.F, r.Upper, r.Lower, r.WorstCase, r.Mean)

@@ -15,10 +15,11 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var costSentinels = []error{
-	cost.ErrShape, cost.ErrNotFinite, cost.ErrNegative, cost.ErrExponent, cost.ErrPoint, cost.ErrTooLarge, cost.ErrSpec,
+	wpmerr.ErrShape, wpmerr.ErrNotFinite, wpmerr.ErrNegative, cost.ErrExponent, cost.ErrPoint, wpmerr.ErrTooLarge, cost.ErrSpec,
 }
 
 const maxCells = 1 << 12 // of a structured cost that a target builds

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/proptest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // FuzzSolve: any cost, eps and settings give a base measure whose certificate holds in rationals, never worse than the
@@ -49,8 +50,8 @@ func FuzzSolve(f *testing.F) {
 		r, err := basemeasure.Solve(context.Background(), c, eps, s)
 		sameBits(t, "C", c.Data, kept)
 		sameBits(t, "weights", s.InputWeights, weights)
-		if err != nil && !errors.Is(err, basemeasure.ErrNotConverged) {
-			typed(t, err, basemeasure.ErrEpsilon, basemeasure.ErrSettings)
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
+			typed(t, err, wpmerr.ErrEpsilon, wpmerr.ErrSettings)
 			return
 		}
 		finite(t, "F, bounds", r.F, r.Upper, r.Lower)
@@ -91,8 +92,8 @@ func FuzzBaselines(f *testing.F) {
 			t.Helper()
 			sameBits(t, "mu", mu, kept)
 			if err != nil {
-				typed(t, err, baseline.ErrShape, baseline.ErrNotFinite, baseline.ErrNegative, baseline.ErrMass, baseline.ErrEpsilon,
-					baseline.ErrInfeasible)
+				typed(t, err, wpmerr.ErrShape, wpmerr.ErrNotFinite, wpmerr.ErrNegative, wpmerr.ErrMass, wpmerr.ErrEpsilon,
+					wpmerr.ErrInfeasible)
 				return
 			}
 			if merr != nil {

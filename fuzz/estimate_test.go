@@ -13,9 +13,10 @@ import (
 
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
-var estimateSentinels = []error{estimate.ErrShape, estimate.ErrCounts, estimate.ErrChannel}
+var estimateSentinels = []error{wpmerr.ErrShape, estimate.ErrCounts, estimate.ErrChannel}
 
 // FuzzLikeliest: any channel and counts give a distribution with a gap that no other distribution refutes, an interval
 // that holds the shares of all distributions that are likely enough, and an average over a path; or a typed error.
@@ -46,7 +47,7 @@ func FuzzLikeliest(f *testing.F) {
 		p := estimate.Problem{Counts: counts, Channel: channel}
 		kept := slices.Clone(counts)
 		r, err := estimate.MLE(context.Background(), p, gap)
-		if err != nil && !errors.Is(err, estimate.ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			typed(t, err, estimateSentinels...)
 			return
 		}
@@ -61,7 +62,7 @@ func FuzzLikeliest(f *testing.F) {
 			t.Fatalf("likelihood %v, claimed %v\n%v, %v: %v", l, r.LogLikelihood, rows, counts, r.Theta)
 		}
 		s, err := estimate.Interval(context.Background(), p, region, 0)
-		if err != nil && !errors.Is(err, estimate.ErrNotConverged) ||
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) ||
 			!(0 <= s.Lower && s.Lower <= s.Likeliest && s.Likeliest <= s.Upper && s.Upper <= 1) {
 			t.Fatalf("interval %+v, %v", s, err)
 		}

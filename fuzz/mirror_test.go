@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // FuzzMirror: any costs, eps, rule and number of steps give a result whose certificate holds in rationals and whose
@@ -38,7 +39,7 @@ func FuzzMirror(f *testing.F) {
 		r, err := mirror.Descend(context.Background(), table, eps, settings)
 		sameBits(t, "C", c.Data, kept)
 		if err != nil {
-			typed(t, err, mirror.ErrEpsilon, mirror.ErrSettings)
+			typed(t, err, wpmerr.ErrEpsilon, wpmerr.ErrSettings)
 			return
 		}
 		finite(t, "M", r.M...)

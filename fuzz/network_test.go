@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
-var networkSentinels = []error{network.ErrArc, network.ErrBox, network.ErrBalance, network.ErrOverflow}
+var networkSentinels = []error{network.ErrArc, wpmerr.ErrBox, network.ErrBalance, wpmerr.ErrOverflow}
 
 // int64 returns a number: small in most cases, else of any size, with a liking for edges.
 func (f *feed) int64() int64 {
@@ -255,7 +256,7 @@ func FuzzNetwork(f *testing.F) {
 		}
 		switch err := network.Verify(g, r); {
 		case err != nil:
-			typed(t, err, network.ErrCertificate)
+			typed(t, err, wpmerr.ErrCertificate)
 		case r.Status == network.PivotLimit || r.Status == network.Cancelled: // claims a flow at most
 		case r.Status != status || status == network.Optimal && r.Objective.Cmp(big.NewInt(cost)) != 0:
 			t.Fatalf("Verify accepts %+v\nof %+v\nwhich is %v with cost %d", r, *g, status, cost)
@@ -264,7 +265,7 @@ func FuzzNetwork(f *testing.F) {
 }
 
 // noOptimum has the errors that go with a status.
-var noOptimum = map[network.Status]error{network.Infeasible: network.ErrInfeasible,
+var noOptimum = map[network.Status]error{network.Infeasible: wpmerr.ErrInfeasible,
 	network.Unbounded: network.ErrUnbounded}
 
 // FuzzDIMACS reads any file. What is read can be written and read again, and the answer to it can be
@@ -296,7 +297,7 @@ func FuzzDIMACS(f *testing.F) {
 		}
 		r, err := network.Solve(context.Background(), g, network.Settings{MaxPivots: 10_000})
 		if err != nil {
-			typed(t, err, append(networkSentinels, network.ErrNotConverged, network.ErrInfeasible, network.ErrUnbounded)...)
+			typed(t, err, append(networkSentinels, wpmerr.ErrNotConverged, wpmerr.ErrInfeasible, network.ErrUnbounded)...)
 			if r.Status == network.Unknown {
 				return
 			}

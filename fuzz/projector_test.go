@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // FuzzProjector: a stream of distributions, whatever came before, gives what a new Projector gives for each, bit for
@@ -134,7 +135,7 @@ func FuzzProjectUnits(f *testing.F) {
 			t.Fatal("an input has changed")
 		}
 		if err != nil {
-			typed(t, err, append([]error{mincostflow.ErrOverflow}, flowSentinels...)...)
+			typed(t, err, append([]error{wpmerr.ErrOverflow}, flowSentinels...)...)
 			if _, _, verr := mincostflow.VerifyUnits(p, r); verr == nil {
 				t.Fatalf("ProjectUnits: %v, but VerifyUnits finds nothing wrong", err)
 			}

@@ -12,11 +12,12 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var sinkhornSentinels = []error{
-	sinkhorn.ErrShape, sinkhorn.ErrNotFinite, sinkhorn.ErrNegative, sinkhorn.ErrMass, sinkhorn.ErrSupport, sinkhorn.ErrBox,
-	sinkhorn.ErrInfeasible, sinkhorn.ErrReg, sinkhorn.ErrSettings,
+	wpmerr.ErrShape, wpmerr.ErrNotFinite, wpmerr.ErrNegative, wpmerr.ErrMass, wpmerr.ErrSupport, wpmerr.ErrBox,
+	wpmerr.ErrInfeasible, wpmerr.ErrReg, wpmerr.ErrSettings,
 }
 
 // FuzzEntropic: whatever the problem, the start and the settings, what Project returns passes Verify in rationals, also
@@ -38,7 +39,7 @@ func FuzzEntropic(f *testing.F) {
 		if reg, err := sinkhorn.RelativeReg(c, rel); err == nil {
 			p.Reg = reg
 		} else {
-			typed(t, err, sinkhorn.ErrReg)
+			typed(t, err, wpmerr.ErrReg)
 			p.Reg = in.float()
 		}
 		s := sinkhorn.Settings{MaxIterations: 2000}
@@ -61,7 +62,7 @@ func FuzzEntropic(f *testing.F) {
 		sameBits(t, "source", p.Source, source)
 		sameBits(t, "lo", p.Lo, lo)
 		sameBits(t, "hi", p.Hi, hi)
-		if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			typed(t, err, sinkhornSentinels...)
 			return
 		}
@@ -105,7 +106,7 @@ func FuzzUsers(f *testing.F) {
 		lo, hi := in.box(kv)
 		reg, err := sinkhorn.RelativeReg(c, math.Pow(10, -float64(in.byte())/40)) // 1 to 4e-7
 		if err != nil {
-			typed(t, err, sinkhorn.ErrReg)
+			typed(t, err, wpmerr.ErrReg)
 			reg = in.float()
 		}
 		s := sinkhorn.Settings{MaxIterations: 2000}
@@ -134,7 +135,7 @@ func FuzzUsers(f *testing.F) {
 			kept := clone(mu)
 			errs[n] = p.Project(context.Background(), mu, nil, &results[n])
 			sameBits(t, "mu", mu, kept)
-			if errs[n] != nil && !errors.Is(errs[n], sinkhorn.ErrNotConverged) {
+			if errs[n] != nil && !errors.Is(errs[n], wpmerr.ErrNotConverged) {
 				typed(t, errs[n], sinkhornSentinels...)
 				continue
 			}
@@ -227,7 +228,7 @@ func FuzzHilbert(f *testing.F) {
 		x, y := in.floats(kv), in.floats(kv)
 		d, err := hilbert.Distance(x, y)
 		if err != nil {
-			typed(t, err, hilbert.ErrNotFinite, hilbert.ErrNegative)
+			typed(t, err, wpmerr.ErrNotFinite, wpmerr.ErrNegative)
 		} else {
 			var want float64
 			for i := range x {
@@ -258,7 +259,7 @@ func FuzzHilbert(f *testing.F) {
 			t.Fatalf("GibbsDiameter: %v, GibbsBound: %v", err, berr)
 		}
 		if err != nil {
-			typed(t, err, hilbert.ErrReg)
+			typed(t, err, wpmerr.ErrReg)
 			return
 		}
 		want, scale := 0.0, 1.0

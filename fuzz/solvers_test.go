@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Tolerances, in units of the largest cost. The reasons are those of package proptest.
@@ -54,7 +55,7 @@ func readCost(t *testing.T, rows [][]float64) *cost.Dense {
 		t.Fatalf("FromRows(%v): %v", rows, err)
 	}
 	if err != nil {
-		typed(t, err, cost.ErrNotFinite, cost.ErrNegative)
+		typed(t, err, wpmerr.ErrNotFinite, wpmerr.ErrNegative)
 		return nil
 	}
 	return d
@@ -116,7 +117,7 @@ func FuzzKnapsack(f *testing.F) {
 			t.Fatalf("Check %v, All %v", check, err)
 		}
 		if err != nil {
-			typed(t, err, knapsack.ErrNotFinite, knapsack.ErrNegative, knapsack.ErrBox, knapsack.ErrInfeasible)
+			typed(t, err, wpmerr.ErrNotFinite, wpmerr.ErrNegative, wpmerr.ErrBox, wpmerr.ErrInfeasible)
 			if v, at := table.Max(lo, hi); !math.IsNaN(v) || at != -1 {
 				t.Fatalf("Max of a bad box = %v, %d", v, at)
 			}
@@ -163,9 +164,9 @@ func FuzzKnapsack(f *testing.F) {
 }
 
 var flowSentinels = []error{
-	mincostflow.ErrShape, mincostflow.ErrNotFinite, mincostflow.ErrNegative, mincostflow.ErrMass, mincostflow.ErrSupport,
-	mincostflow.ErrBox,
-	mincostflow.ErrInfeasible,
+	wpmerr.ErrShape, wpmerr.ErrNotFinite, wpmerr.ErrNegative, wpmerr.ErrMass, wpmerr.ErrSupport,
+	wpmerr.ErrBox,
+	wpmerr.ErrInfeasible,
 }
 
 // checkFlow holds an answer against its certificate, and tiny ones against the exact value; none without a problem.
@@ -310,7 +311,7 @@ func FuzzKPM(f *testing.F) {
 		q, r, err := baseline.KPM(mu, eps)
 		sameBits(t, "mu", mu, kept)
 		if err != nil {
-			typed(t, err, baseline.ErrNotFinite, baseline.ErrNegative, baseline.ErrMass, baseline.ErrEpsilon)
+			typed(t, err, wpmerr.ErrNotFinite, wpmerr.ErrNegative, wpmerr.ErrMass, wpmerr.ErrEpsilon)
 			return
 		}
 		finite(t, "q", q...)
@@ -366,7 +367,7 @@ func FuzzBaseMeasure(f *testing.F) {
 		r, err := basemeasure.Uniform(context.Background(), c, eps, basemeasure.Settings{})
 		sameBits(t, "C", c.Data, kept)
 		if err != nil {
-			typed(t, err, basemeasure.ErrEpsilon)
+			typed(t, err, wpmerr.ErrEpsilon)
 			if eps >= 0 && eps <= 700 {
 				t.Fatalf("Uniform(%v, %v): %v", rows, eps, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/sphere/codebook"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // FuzzSphere: any d, p, eps give a sentinel or fields that are finite and agree with each other; for small d the
@@ -29,7 +30,7 @@ func FuzzSphere(f *testing.F) {
 		inside := d >= 1 && d <= sphere.MaxDimension && p >= sphere.MinExponent && p <= sphere.MaxExponent &&
 			eps >= sphere.MinEpsilon && eps <= sphere.MaxEpsilon
 		if err != nil {
-			typed(t, err, sphere.ErrDimension, sphere.ErrExponent, sphere.ErrEpsilon, sphere.ErrUnderflow)
+			typed(t, err, sphere.ErrDimension, sphere.ErrExponent, wpmerr.ErrEpsilon, sphere.ErrUnderflow)
 			if inside && !(eps > 250*(float64(d)+p)) || m != (sphere.Measure{}) {
 				t.Fatalf("d=%d p=%v eps=%v: %+v, %v", d, p, eps, m, err)
 			}

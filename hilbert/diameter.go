@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Diameter returns Birkhoff's diameter log max (A_ij A_kl / (A_il A_kj)) of a matrix of finite numbers >= 0. Rows and
@@ -104,7 +105,7 @@ func gibbs(c cost.Matrix, reg float64) (rows [][]float64, scale float64, err err
 		return nil, 0, err
 	}
 	if !(reg > 0) || math.IsInf(reg, 0) {
-		return nil, 0, fmt.Errorf("%w: reg = %v, want a finite number > 0", ErrReg, reg)
+		return nil, 0, fmt.Errorf("%w: reg = %v, want a finite number > 0", wpmerr.ErrReg, reg)
 	}
 	rows = make([][]float64, d.K)
 	scale = 1
@@ -128,12 +129,12 @@ func materialize(m cost.Matrix) (*cost.Dense, error) {
 	switch {
 	case err == nil:
 		return d, nil
-	case errors.Is(err, cost.ErrNotFinite):
-		return nil, fmt.Errorf("%w: %w", ErrNotFinite, err)
-	case errors.Is(err, cost.ErrNegative):
-		return nil, fmt.Errorf("%w: %w", ErrNegative, err)
+	case errors.Is(err, wpmerr.ErrNotFinite):
+		return nil, fmt.Errorf("%w: %w", wpmerr.ErrNotFinite, err)
+	case errors.Is(err, wpmerr.ErrNegative):
+		return nil, fmt.Errorf("%w: %w", wpmerr.ErrNegative, err)
 	}
-	return nil, fmt.Errorf("%w: %w", ErrShape, err)
+	return nil, fmt.Errorf("%w: %w", wpmerr.ErrShape, err)
 }
 
 // oscillation returns max_j (x_j - y_j) - min_j (x_j - y_j), a seminorm of x - y. It reads four

@@ -3,6 +3,8 @@ package hilbert
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Distance returns Hilbert's distance log max_i(x_i/y_i) - log min_i(x_i/y_i) between two vectors of
@@ -10,7 +12,7 @@ import (
 // ErrShape (lengths that differ), ErrNotFinite and ErrNegative.
 func Distance(x, y []float64) (float64, error) {
 	if len(x) != len(y) {
-		return 0, fmt.Errorf("%w: x has %d entries and y %d", ErrShape, len(x), len(y))
+		return 0, fmt.Errorf("%w: x has %d entries and y %d", wpmerr.ErrShape, len(x), len(y))
 	}
 	if err := check("x", x); err != nil {
 		return 0, err
@@ -44,10 +46,10 @@ func Distance(x, y []float64) (float64, error) {
 func check(name string, xs []float64) error {
 	for i, x := range xs {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("%w: %s[%d] = %v", ErrNotFinite, name, i, x)
+			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNotFinite, name, i, x)
 		}
 		if x < 0 {
-			return fmt.Errorf("%w: %s[%d] = %v", ErrNegative, name, i, x)
+			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNegative, name, i, x)
 		}
 	}
 	return nil
@@ -96,14 +98,14 @@ func logQuotient(a, b, c, d float64) float64 {
 // entry -Inf stands for a zero coordinate. Errors are ErrShape and ErrNotFinite (NaN or +Inf).
 func LogDistance(x, y []float64) (float64, error) {
 	if len(x) != len(y) {
-		return 0, fmt.Errorf("%w: x has %d entries and y %d", ErrShape, len(x), len(y))
+		return 0, fmt.Errorf("%w: x has %d entries and y %d", wpmerr.ErrShape, len(x), len(y))
 	}
 	for i := range x {
 		if math.IsNaN(x[i]) || math.IsInf(x[i], 1) {
-			return 0, fmt.Errorf("%w: x[%d] = %v", ErrNotFinite, i, x[i])
+			return 0, fmt.Errorf("%w: x[%d] = %v", wpmerr.ErrNotFinite, i, x[i])
 		}
 		if math.IsNaN(y[i]) || math.IsInf(y[i], 1) {
-			return 0, fmt.Errorf("%w: y[%d] = %v", ErrNotFinite, i, y[i])
+			return 0, fmt.Errorf("%w: y[%d] = %v", wpmerr.ErrNotFinite, i, y[i])
 		}
 	}
 	low, high := math.Inf(1), math.Inf(-1)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
@@ -67,9 +68,9 @@ func TestDistance(t *testing.T) {
 		x, y []float64
 		want error
 	}{
-		{[]float64{1}, []float64{1, 2}, ErrShape}, {[]float64{nan}, []float64{1}, ErrNotFinite},
-		{[]float64{1}, []float64{inf}, ErrNotFinite},
-		{[]float64{-1}, []float64{1}, ErrNegative}, {[]float64{1}, []float64{-inf}, ErrNotFinite},
+		{[]float64{1}, []float64{1, 2}, wpmerr.ErrShape}, {[]float64{nan}, []float64{1}, wpmerr.ErrNotFinite},
+		{[]float64{1}, []float64{inf}, wpmerr.ErrNotFinite},
+		{[]float64{-1}, []float64{1}, wpmerr.ErrNegative}, {[]float64{1}, []float64{-inf}, wpmerr.ErrNotFinite},
 	} {
 		if _, err := Distance(c.x, c.y); !errors.Is(err, c.want) {
 			t.Errorf("Distance(%v, %v): error %v, want %v", c.x, c.y, err, c.want)
@@ -104,8 +105,8 @@ func TestLogDistance(t *testing.T) {
 		x, y []float64
 		want error
 	}{
-		{[]float64{1}, nil, ErrShape}, {[]float64{nan}, []float64{1}, ErrNotFinite},
-		{[]float64{1}, []float64{inf}, ErrNotFinite}, {[]float64{inf}, []float64{1}, ErrNotFinite},
+		{[]float64{1}, nil, wpmerr.ErrShape}, {[]float64{nan}, []float64{1}, wpmerr.ErrNotFinite},
+		{[]float64{1}, []float64{inf}, wpmerr.ErrNotFinite}, {[]float64{inf}, []float64{1}, wpmerr.ErrNotFinite},
 	} {
 		if _, err := LogDistance(c.x, c.y); !errors.Is(err, c.want) {
 			t.Errorf("LogDistance(%v, %v): error %v, want %v", c.x, c.y, err, c.want)
@@ -344,9 +345,9 @@ func TestDiameter(t *testing.T) {
 		reg  float64
 		want error
 	}{
-		{nil, 1, ErrShape}, {(*cost.Dense)(nil), 1, ErrShape}, {m(2, 2, 1, 1), 1, ErrShape},
-		{m(1, 1, nan), 1, ErrNotFinite}, {m(1, 1, inf), 1, ErrNotFinite}, {m(1, 1, -1), 1, ErrNegative},
-		{m(1, 1, 1), 0, ErrReg}, {m(1, 1, 1), -1, ErrReg}, {m(1, 1, 1), nan, ErrReg}, {m(1, 1, 1), inf, ErrReg},
+		{nil, 1, wpmerr.ErrShape}, {(*cost.Dense)(nil), 1, wpmerr.ErrShape}, {m(2, 2, 1, 1), 1, wpmerr.ErrShape},
+		{m(1, 1, nan), 1, wpmerr.ErrNotFinite}, {m(1, 1, inf), 1, wpmerr.ErrNotFinite}, {m(1, 1, -1), 1, wpmerr.ErrNegative},
+		{m(1, 1, 1), 0, wpmerr.ErrReg}, {m(1, 1, 1), -1, wpmerr.ErrReg}, {m(1, 1, 1), nan, wpmerr.ErrReg}, {m(1, 1, 1), inf, wpmerr.ErrReg},
 	} {
 		if _, err := GibbsDiameter(c.a, c.reg); !errors.Is(err, c.want) {
 			t.Errorf("GibbsDiameter: error %v, want %v", err, c.want)
@@ -354,7 +355,7 @@ func TestDiameter(t *testing.T) {
 		if _, err := GibbsBound(c.a, c.reg); !errors.Is(err, c.want) {
 			t.Errorf("GibbsBound: error %v, want %v", err, c.want)
 		}
-		if c.want != ErrReg {
+		if c.want != wpmerr.ErrReg {
 			if _, err := Diameter(c.a); !errors.Is(err, c.want) {
 				t.Errorf("Diameter: error %v, want %v", err, c.want)
 			}

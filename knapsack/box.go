@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // massSlack is how far the mass of a bound may be past 1 before the box is infeasible: bounds computed
@@ -50,7 +51,7 @@ type box struct {
 // check validates lo and hi for kv columns and fills b.
 func (b *box) check(kv int, lo, hi []float64) error {
 	if len(lo) != kv || len(hi) != kv || kv == 0 {
-		return fmt.Errorf("%w: len(lo) = %d, len(hi) = %d, want %d columns", ErrShape, len(lo), len(hi), kv)
+		return fmt.Errorf("%w: len(lo) = %d, len(hi) = %d, want %d columns", wpmerr.ErrShape, len(lo), len(hi), kv)
 	}
 	if cap(b.up) < kv {
 		b.up, b.size, b.overs = make([]uint64, kv), make([]float64, kv), make([]float64, kv)
@@ -65,7 +66,7 @@ func (b *box) check(kv int, lo, hi []float64) error {
 			return boundError(j, l, h)
 		}
 		if l >= bigBound {
-			return fmt.Errorf("%w: lo[%d] = %v", ErrInfeasible, j, l)
+			return fmt.Errorf("%w: lo[%d] = %v", wpmerr.ErrInfeasible, j, l)
 		}
 		if h > bigBound {
 			h = bigBound
@@ -79,9 +80,9 @@ func (b *box) check(kv int, lo, hi []float64) error {
 	over, under := sumLo.OneMinus().Float(), sumHi.OneMinus().Float()
 	switch {
 	case over < -massSlack:
-		return fmt.Errorf("%w: sum lo = %v > 1", ErrInfeasible, sumLo.Float())
+		return fmt.Errorf("%w: sum lo = %v > 1", wpmerr.ErrInfeasible, sumLo.Float())
 	case under > massSlack:
-		return fmt.Errorf("%w: sum hi = %v < 1", ErrInfeasible, sumHi.Float())
+		return fmt.Errorf("%w: sum hi = %v < 1", wpmerr.ErrInfeasible, sumHi.Float())
 	case over <= 0, widest == 0:
 		b.kind, b.point, b.mass = atLow, lo, massOf(over, sumLo)
 	case under >= 0:
@@ -187,13 +188,13 @@ func boundError(j int, l, h float64) error {
 	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	switch {
 	case !finite(l):
-		return fmt.Errorf("%w: lo[%d] = %v", ErrNotFinite, j, l)
+		return fmt.Errorf("%w: lo[%d] = %v", wpmerr.ErrNotFinite, j, l)
 	case !finite(h):
-		return fmt.Errorf("%w: hi[%d] = %v", ErrNotFinite, j, h)
+		return fmt.Errorf("%w: hi[%d] = %v", wpmerr.ErrNotFinite, j, h)
 	case l < 0:
-		return fmt.Errorf("%w: lo[%d] = %v", ErrNegative, j, l)
+		return fmt.Errorf("%w: lo[%d] = %v", wpmerr.ErrNegative, j, l)
 	case h < 0:
-		return fmt.Errorf("%w: hi[%d] = %v", ErrNegative, j, h)
+		return fmt.Errorf("%w: hi[%d] = %v", wpmerr.ErrNegative, j, h)
 	}
-	return fmt.Errorf("%w: lo[%d] = %v, hi[%d] = %v", ErrBox, j, l, j, h)
+	return fmt.Errorf("%w: lo[%d] = %v, hi[%d] = %v", wpmerr.ErrBox, j, l, j, h)
 }

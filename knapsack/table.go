@@ -2,12 +2,12 @@ package knapsack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // PhiError bounds the relative error of every phi that this package computes, for the box as given:
@@ -38,35 +38,30 @@ type span struct{ low, high float64 }
 // the error of package cost that says where.
 func New(c cost.Matrix) (*Table, error) { return NewContext(context.Background(), c) }
 
-// NewContext is New, but stops with the error of ctx when it ends: no processor reads or sorts more than 16 rows after
+// NewContext is New, but stops with ErrNotConverged when ctx ends: no processor reads or sorts more than 16 rows after
 // that. A nil ctx never ends.
 func NewContext(ctx context.Context, c cost.Matrix) (*Table, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	switch c := c.(type) {
 	case nil:
-		return nil, fmt.Errorf("%w: nil cost matrix", ErrShape)
+		return nil, fmt.Errorf("%w: nil cost matrix", wpmerr.ErrShape)
 	case *Table:
 		if c == nil || c.k == 0 {
-			return nil, fmt.Errorf("%w: empty table", ErrShape)
+			return nil, fmt.Errorf("%w: empty table", wpmerr.ErrShape)
 		}
 		return c, nil
 	}
 	dense, err := cost.Materialize(ctx, c)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil, fmt.Errorf("knapsack: costs not read: %w", err)
-	}
 	if err != nil {
-		return nil, costError(err)
+		return nil, err
 	}
 	k, kv := dense.Dims()
 	if kv > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: %d columns, at most %d", ErrShape, kv, math.MaxInt32)
+		return nil, fmt.Errorf("%w: %d columns, at most %d", wpmerr.ErrShape, kv, math.MaxInt32)
 	}
 	t := &Table{k: k, kv: kv, data: dense.Data, order: make([]int32, k*kv), ends: make([]span, k)}
 	if err := t.sortAll(ctx); err != nil {
-		return nil, fmt.Errorf("knapsack: costs not sorted: %w", err)
+		return nil, fmt.Errorf("%w before the costs were sorted", wpmerr.Ended(ctx))
 	}
 	for i := range k {
 		row, order := t.Row(i, nil), t.Order(i)
@@ -157,7 +152,7 @@ func (t *Table) All(lo, hi, phi, tau []float64) error {
 		return err
 	}
 	if (phi != nil && len(phi) != t.k) || (tau != nil && len(tau) != t.k) {
-		return fmt.Errorf("%w: len(phi) = %d, len(tau) = %d, want %d rows", ErrShape, len(phi), len(tau), t.k)
+		return fmt.Errorf("%w: len(phi) = %d, len(tau) = %d, want %d rows", wpmerr.ErrShape, len(phi), len(tau), t.k)
 	}
 	s.evalAll(t, phi, tau)
 	return nil
@@ -228,10 +223,10 @@ func (t *Table) Project(i int, lo, hi, dst []float64) error {
 		return err
 	}
 	if i < 0 || i >= t.k {
-		return fmt.Errorf("%w: row %d of %d", ErrShape, i, t.k)
+		return fmt.Errorf("%w: row %d of %d", wpmerr.ErrShape, i, t.k)
 	}
 	if len(dst) != t.kv {
-		return fmt.Errorf("%w: len(dst) = %d, want %d", ErrShape, len(dst), t.kv)
+		return fmt.Errorf("%w: len(dst) = %d, want %d", wpmerr.ErrShape, len(dst), t.kv)
 	}
 	if b.kind != inside {
 		for j, x := range b.point {

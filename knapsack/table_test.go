@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func newTable(t testing.TB, rows [][]float64) *knapsack.Table {
@@ -134,22 +135,22 @@ func TestErrors(t *testing.T) {
 		lo, hi []float64
 		want   error
 	}{
-		{"nil", nil, nil, knapsack.ErrShape},
-		{"short lo", []float64{0}, []float64{1, 1}, knapsack.ErrShape},
-		{"long hi", []float64{0, 0}, []float64{1, 1, 1}, knapsack.ErrShape},
-		{"NaN lo", []float64{nan, 0}, []float64{1, 1}, knapsack.ErrNotFinite},
-		{"NaN hi", []float64{0, 0}, []float64{1, nan}, knapsack.ErrNotFinite},
-		{"infinite hi", []float64{0, 0}, []float64{inf, 1}, knapsack.ErrNotFinite},
-		{"infinite lo", []float64{inf, 0}, []float64{inf, 1}, knapsack.ErrNotFinite},
-		{"negative lo", []float64{-0.5, 0}, []float64{1, 1}, knapsack.ErrNegative},
-		{"negative both", []float64{-0.5, 0}, []float64{-0.25, 1}, knapsack.ErrNegative},
-		{"lo > hi", []float64{0.5, 0}, []float64{0.25, 1}, knapsack.ErrBox},
-		{"negative hi", []float64{0, 0}, []float64{-1, 1}, knapsack.ErrNegative},
-		{"mass above", []float64{0.5, 0.5 + 2e-12}, []float64{1, 1}, knapsack.ErrInfeasible},
+		{"nil", nil, nil, wpmerr.ErrShape},
+		{"short lo", []float64{0}, []float64{1, 1}, wpmerr.ErrShape},
+		{"long hi", []float64{0, 0}, []float64{1, 1, 1}, wpmerr.ErrShape},
+		{"NaN lo", []float64{nan, 0}, []float64{1, 1}, wpmerr.ErrNotFinite},
+		{"NaN hi", []float64{0, 0}, []float64{1, nan}, wpmerr.ErrNotFinite},
+		{"infinite hi", []float64{0, 0}, []float64{inf, 1}, wpmerr.ErrNotFinite},
+		{"infinite lo", []float64{inf, 0}, []float64{inf, 1}, wpmerr.ErrNotFinite},
+		{"negative lo", []float64{-0.5, 0}, []float64{1, 1}, wpmerr.ErrNegative},
+		{"negative both", []float64{-0.5, 0}, []float64{-0.25, 1}, wpmerr.ErrNegative},
+		{"lo > hi", []float64{0.5, 0}, []float64{0.25, 1}, wpmerr.ErrBox},
+		{"negative hi", []float64{0, 0}, []float64{-1, 1}, wpmerr.ErrNegative},
+		{"mass above", []float64{0.5, 0.5 + 2e-12}, []float64{1, 1}, wpmerr.ErrInfeasible},
 		{"mass far above", []float64{math.MaxFloat64, math.MaxFloat64}, []float64{math.MaxFloat64, math.MaxFloat64},
-			knapsack.ErrInfeasible},
-		{"mass below", []float64{0, 0}, []float64{0.5, 0.5 - 2e-12}, knapsack.ErrInfeasible},
-		{"no mass", []float64{0, 0}, []float64{0, 0}, knapsack.ErrInfeasible},
+			wpmerr.ErrInfeasible},
+		{"mass below", []float64{0, 0}, []float64{0.5, 0.5 - 2e-12}, wpmerr.ErrInfeasible},
+		{"no mass", []float64{0, 0}, []float64{0, 0}, wpmerr.ErrInfeasible},
 	}
 	for _, b := range boxes {
 		t.Run(b.name, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestErrors(t *testing.T) {
 		if phi, tau := table.Phi(i, lo, hi); !math.IsNaN(phi) || !math.IsNaN(tau) {
 			t.Errorf("Phi(%d) = %v, %v, want NaN", i, phi, tau)
 		}
-		if err := table.Project(i, lo, hi, make([]float64, 2)); !errors.Is(err, knapsack.ErrShape) {
+		if err := table.Project(i, lo, hi, make([]float64, 2)); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("Project(%d): %v", i, err)
 		}
 		g := []float64{0, 0}
@@ -207,13 +208,13 @@ func TestErrors(t *testing.T) {
 	if cut := below.Cut(0, 1e300, []float64{0, 0, 0}, []float64{1e308, 1e308, 1}); !math.IsInf(cut, -1) {
 		t.Errorf("Cut = %v, want -Inf", cut)
 	}
-	if err := table.Project(0, lo, hi, make([]float64, 3)); !errors.Is(err, knapsack.ErrShape) {
+	if err := table.Project(0, lo, hi, make([]float64, 3)); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("Project, long dst: %v", err)
 	}
-	if err := table.All(lo, hi, make([]float64, 3), nil); !errors.Is(err, knapsack.ErrShape) {
+	if err := table.All(lo, hi, make([]float64, 3), nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("All, long phi: %v", err)
 	}
-	if err := table.All(lo, hi, nil, make([]float64, 1)); !errors.Is(err, knapsack.ErrShape) {
+	if err := table.All(lo, hi, nil, make([]float64, 1)); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("All, short tau: %v", err)
 	}
 }
@@ -230,20 +231,20 @@ func TestNewErrors(t *testing.T) {
 		c    cost.Matrix
 		want error
 	}{
-		{"nil", nil, knapsack.ErrShape},
-		{"nil dense", (*cost.Dense)(nil), knapsack.ErrShape},
-		{"nil table", (*knapsack.Table)(nil), knapsack.ErrShape},
-		{"zero table", new(knapsack.Table), knapsack.ErrShape},
-		{"empty", &cost.Dense{}, knapsack.ErrShape},
-		{"no columns", &cost.Dense{K: 2}, knapsack.ErrShape},
-		{"negative shape", &cost.Dense{K: -1, Kv: -1, Data: []float64{1}}, knapsack.ErrShape},
-		{"product overflows", &cost.Dense{K: math.MaxInt, Kv: 2}, knapsack.ErrShape},
-		{"short data", &cost.Dense{K: 2, Kv: 2, Data: []float64{1, 2, 3}}, knapsack.ErrShape},
-		{"ragged", ragged{}, knapsack.ErrShape},
-		{"NaN", &cost.Dense{K: 1, Kv: 2, Data: []float64{1, math.NaN()}}, knapsack.ErrNotFinite},
-		{"infinity", &cost.Dense{K: 1, Kv: 1, Data: []float64{math.Inf(1)}}, knapsack.ErrNotFinite},
-		{"minus infinity", &cost.Dense{K: 1, Kv: 1, Data: []float64{math.Inf(-1)}}, knapsack.ErrNotFinite},
-		{"negative", &cost.Dense{K: 1, Kv: 1, Data: []float64{-1e-300}}, knapsack.ErrNegative},
+		{"nil", nil, wpmerr.ErrShape},
+		{"nil dense", (*cost.Dense)(nil), wpmerr.ErrShape},
+		{"nil table", (*knapsack.Table)(nil), wpmerr.ErrShape},
+		{"zero table", new(knapsack.Table), wpmerr.ErrShape},
+		{"empty", &cost.Dense{}, wpmerr.ErrShape},
+		{"no columns", &cost.Dense{K: 2}, wpmerr.ErrShape},
+		{"negative shape", &cost.Dense{K: -1, Kv: -1, Data: []float64{1}}, wpmerr.ErrShape},
+		{"product overflows", &cost.Dense{K: math.MaxInt, Kv: 2}, wpmerr.ErrShape},
+		{"short data", &cost.Dense{K: 2, Kv: 2, Data: []float64{1, 2, 3}}, wpmerr.ErrShape},
+		{"ragged", ragged{}, wpmerr.ErrShape},
+		{"NaN", &cost.Dense{K: 1, Kv: 2, Data: []float64{1, math.NaN()}}, wpmerr.ErrNotFinite},
+		{"infinity", &cost.Dense{K: 1, Kv: 1, Data: []float64{math.Inf(1)}}, wpmerr.ErrNotFinite},
+		{"minus infinity", &cost.Dense{K: 1, Kv: 1, Data: []float64{math.Inf(-1)}}, wpmerr.ErrNotFinite},
+		{"negative", &cost.Dense{K: 1, Kv: 1, Data: []float64{-1e-300}}, wpmerr.ErrNegative},
 	}
 	for _, test := range tests {
 		if table, err := knapsack.New(test.c); !errors.Is(err, test.want) || table != nil {
@@ -255,7 +256,7 @@ func TestNewErrors(t *testing.T) {
 // TestZeroTable checks that tables that were never made answer with errors and NaN, not with a panic.
 func TestZeroTable(t *testing.T) {
 	for _, table := range []*knapsack.Table{nil, new(knapsack.Table)} {
-		if err := table.Check(nil, nil); !errors.Is(err, knapsack.ErrShape) {
+		if err := table.Check(nil, nil); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("Check: %v", err)
 		}
 		if f, i := table.Max(nil, nil); !math.IsNaN(f) || i != -1 {
@@ -264,7 +265,7 @@ func TestZeroTable(t *testing.T) {
 		if phi, _ := table.Phi(0, nil, nil); !math.IsNaN(phi) {
 			t.Errorf("Phi = %v", phi)
 		}
-		if err := table.Project(0, nil, nil, nil); !errors.Is(err, knapsack.ErrShape) {
+		if err := table.Project(0, nil, nil, nil); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("Project: %v", err)
 		}
 		table.Subgradient(0, 0, 1, 1, nil)
@@ -480,7 +481,7 @@ func TestNewContext(t *testing.T) {
 		}
 		c := &stopping{k: 200, left: left, cancel: cancel}
 		table, err := knapsack.NewContext(ctx, c)
-		if table != nil || !errors.Is(err, context.Canceled) || errors.Is(err, knapsack.ErrShape) {
+		if table != nil || !errors.Is(err, context.Canceled) || errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("after %d rows: %v, %v", left, table, err)
 		}
 		if c.read-left > 16 || left == 0 && c.read > 0 {

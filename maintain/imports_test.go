@@ -25,7 +25,8 @@ var layers = []struct {
 	name    string
 	folders []string
 }{
-	{"foundations, which import nothing of this module", []string{"cost", "ldp", "vectors", "proptest/exact",
+	{"the errors that solvers share, which import nothing of this module", []string{"wpmerr"}},
+	{"foundations", []string{"cost", "ldp", "vectors", "proptest/exact",
 		"internal/atomicfile", "internal/binomial", "internal/child", "internal/city", "internal/num", "internal/numtest",
 		"internal/parallel", "fuzz", "maintain", "proofs", "python", "release"}},
 	{"parts of solvers, policies, laws", []string{"policy", "projection", "baseline", "estimate", "hilbert", "knapsack",
@@ -62,12 +63,12 @@ var outside = map[string][]string{
 // alone says what a package brings in of this module, on any way, and that it brings in nothing else: the trusted core
 // and the private paths, what a device runs, and the verifiers of projections, which owe nothing to any solver.
 var alone = map[string][]string{
-	"ldp": nil, "cost": nil, "policy": {"ldp"},
+	"ldp": nil, "wpmerr": nil, "cost": {"wpmerr"}, "policy": {"ldp"},
 	"device":                      {"internal/atomicfile", "ldp", "policy"},
 	"cmd/wpm-device":              {"device", "internal/atomicfile", "ldp", "policy"},
-	"sphere/codebook":             {"ldp", "policy", "sphere"}, // and gonum, for utility
-	"projection/verify":           {"cost", "internal/num", "internal/parallel", "projection"},
-	"sinkhorn/internal/gridproof": {"cost", "internal/num", "internal/parallel", "projection", "projection/verify"},
+	"sphere/codebook":             {"ldp", "policy", "sphere", "wpmerr"}, // and gonum, for utility
+	"projection/verify":           {"cost", "internal/num", "internal/parallel", "projection", "wpmerr"},
+	"sinkhorn/internal/gridproof": {"cost", "internal/num", "internal/parallel", "projection", "projection/verify", "wpmerr"},
 	"vectors":                     nil,
 	"proptest/exact":              nil, // the oracle of laws and vectors
 }

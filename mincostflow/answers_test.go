@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestStatusNames: what statuses are called.
@@ -66,13 +67,13 @@ func TestVerifyUnitsRefusesCounts(t *testing.T) {
 	before.Plan = append([]mincostflow.UnitEntry{{I: -1, J: 0, Units: 1}}, good.Plan...)
 	for name, r := range map[string]mincostflow.UnitResult{"Q lacks a unit": fewer, "a plan beyond the last row": beyond,
 		"a plan before the first row": before} {
-		if _, _, err := mincostflow.VerifyUnits(p, r); !errors.Is(err, mincostflow.ErrCertificate) {
+		if _, _, err := mincostflow.VerifyUnits(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%s: %v, want ErrCertificate", name, err)
 		}
 	}
 	for _, dims := range [][2]int{{0, 2}, {2, 0}, {-1, 2}} {
 		p.Cost = broken{k: dims[0], kv: dims[1]}
-		if _, _, err := mincostflow.VerifyUnits(p, good); !errors.Is(err, mincostflow.ErrShape) {
+		if _, _, err := mincostflow.VerifyUnits(p, good); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("a %d x %d cost: %v, want ErrShape", dims[0], dims[1], err)
 		}
 	}
@@ -97,9 +98,9 @@ func TestVerifyReadsRowsTwice(t *testing.T) {
 		want  error
 	}{
 		{"good", good, good, nil},
-		{"short at once", []float64{0}, good, mincostflow.ErrShape},
-		{"short later", good, []float64{0}, mincostflow.ErrShape},
-		{"negative later", good, []float64{0, -1}, mincostflow.ErrNegative},
+		{"short at once", []float64{0}, good, wpmerr.ErrShape},
+		{"short later", good, []float64{0}, wpmerr.ErrShape},
+		{"negative later", good, []float64{0, -1}, wpmerr.ErrNegative},
 	} {
 		p.Cost = broken{1, 2, [][]float64{tt.first, tt.then}, new(int)}
 		if _, _, err := mincostflow.Verify(p, r); !errors.Is(err, tt.want) {
@@ -125,7 +126,7 @@ func TestVerifyPointOfBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Q = []float64{0.5 + 1e-15, 0.5 - 1e-15} // its sum is 1
-	if _, _, err := mincostflow.Verify(p, r); !errors.Is(err, mincostflow.ErrCertificate) {
+	if _, _, err := mincostflow.Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("%v, want ErrCertificate", err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // countingRows is a matrix that is computed row by row, and calls cancel once some rows have been read.
@@ -94,7 +96,7 @@ func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx c
 		"projector": func(ctx context.Context, c cost.Matrix) (Status, error) {
 			p, err := NewProjector(ctx, c, lo, hi, settings)
 			if err != nil {
-				return Cancelled, fmt.Errorf("%w: %w", ErrNotConverged, err) // as the others put it
+				return Cancelled, fmt.Errorf("%w: %w", wpmerr.ErrNotConverged, err) // as the others put it
 			}
 			var r Result
 			err = p.Project(ctx, mu, nil, &r)
@@ -141,7 +143,7 @@ func TestCancelReadsNoMore(t *testing.T) {
 						t.Errorf("%s, memory %d, %d processors, cancelled at row %d of %d: %d rows read after", name, memory, procs, at,
 							all.Load(), more)
 					}
-					if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || st != Cancelled {
+					if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || st != Cancelled {
 						if rows.Load() < all.Load() {
 							t.Errorf("%s, memory %d, cancelled at row %d of %d: %v, %v", name, memory, at, all.Load(), st, err)
 						}
@@ -315,8 +317,8 @@ func TestBatchError(t *testing.T) {
 		}
 		return []float64{3, 4}, nil
 	}, func(int, *Result, error) error { return nil })
-	var batch *BatchError
-	if !errors.As(err, &batch) || batch.Failed != 3 || batch.Users != 10 || batch.First != 7 || !errors.Is(err, ErrMass) {
+	var batch *projection.BatchError
+	if !errors.As(err, &batch) || batch.Failed != 3 || batch.Users != 10 || batch.First != 7 || !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestMassesInAnyUnit: masses that differ by a power of two only are one distribution, and give one result, bit for
@@ -118,14 +119,14 @@ func TestTransportUniform(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 		got.Potentials.F = got.Potentials.F[:2]
-		if _, _, err := VerifyTransport(c, ab[0], ab[1], got); !errors.Is(err, ErrCertificate) {
+		if _, _, err := VerifyTransport(c, ab[0], ab[1], got); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%s, potentials too short: %v", name, err)
 		}
 	}
-	if _, err := Transport(context.Background(), nil, nil, nil); !errors.Is(err, ErrShape) {
+	if _, err := Transport(context.Background(), nil, nil, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
-	if _, _, err := VerifyTransport(nil, nil, nil, Result{}); !errors.Is(err, ErrShape) {
+	if _, _, err := VerifyTransport(nil, nil, nil, Result{}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
 }
@@ -138,10 +139,10 @@ func TestMassErrors(t *testing.T) {
 		want   error
 		text   string
 	}{
-		{[]float64{1, -2}, ErrNegative, "Source[1] = -2"},
-		{[]float64{math.NaN(), 1}, ErrNotFinite, "Source[0] = NaN"},
-		{[]float64{1, math.Inf(1)}, ErrNotFinite, "Source[1] = +Inf"},
-		{[]float64{0, math.Copysign(0, -1)}, ErrMass, "sum to 0"},
+		{[]float64{1, -2}, wpmerr.ErrNegative, "Source[1] = -2"},
+		{[]float64{math.NaN(), 1}, wpmerr.ErrNotFinite, "Source[0] = NaN"},
+		{[]float64{1, math.Inf(1)}, wpmerr.ErrNotFinite, "Source[1] = +Inf"},
+		{[]float64{0, math.Copysign(0, -1)}, wpmerr.ErrMass, "sum to 0"},
 	} {
 		p := Problem{Cost: c, Source: x.source, Lo: []float64{0, 0}, Hi: []float64{1, 1}}
 		_, err := Project(context.Background(), p, Settings{})

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow/internal/ascent"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // wideProblem draws a problem with few rows and enough columns to be merged, more than once for
@@ -42,7 +43,7 @@ func TestNewtonStart(t *testing.T) {
 		// Stopped anywhere.
 		limit := 1 + d.Intn(r.Stats.Pivots+1)
 		s, err := Project(context.Background(), p, Settings{noKnapsack: true, maxPivots: limit})
-		if err != nil && !errors.Is(err, ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		checkResult(t, p, s)
@@ -156,7 +157,7 @@ func TestHeavyStart(t *testing.T) {
 		checkGap(t, p, r)
 		checkSlackness(t, p, r)
 		stopped, err := Project(context.Background(), p, Settings{maxPivots: 1 + d.Intn(r.Stats.Pivots+1)})
-		if err != nil && !errors.Is(err, ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		checkResult(t, p, stopped)

@@ -8,6 +8,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Problem is one projection: the distribution Source, to be moved at least cost into the box Lo <= q <= Hi, sum q = 1.
@@ -58,7 +59,7 @@ func (in *instance) setMatrix(c cost.Matrix) error {
 		return err
 	}
 	if int64(k)+int64(kv) >= math.MaxInt32 {
-		return fmt.Errorf("%w: %d + %d nodes, at most 2^31 - 2", ErrShape, k, kv)
+		return fmt.Errorf("%w: %d + %d nodes, at most 2^31 - 2", wpmerr.ErrShape, k, kv)
 	}
 	in.matrix, in.k, in.kv = c, k, kv
 	return nil

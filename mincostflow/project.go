@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Project moves p.Source into the box [p.Lo, p.Hi] at least cost:
@@ -39,9 +41,7 @@ func (s *solver) release() {
 
 // solve solves the instance s.own.
 func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	var r Result
 	switch err := s.load(ctx, &s.own, settings.Memory); err {
 	case nil:
@@ -52,7 +52,7 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 		return Result{}, err
 	}
 	err := s.run(ctx, settings, &r)
-	if err != nil && !errors.Is(err, ErrNotConverged) {
+	if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 		return Result{}, err
 	}
 	return r, err
@@ -84,5 +84,5 @@ func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 
 // stopped is the error beside a result that was cancelled.
 func stopped(ctx context.Context, r *Result) error {
-	return fmt.Errorf("%w: %w after %d pivots, gap %.3g", ErrNotConverged, ctx.Err(), r.Stats.Pivots, r.Gap())
+	return fmt.Errorf("%w after %d pivots, gap %.3g", wpmerr.Ended(ctx), r.Stats.Pivots, r.Gap())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // nearOptimum compares an objective with its exact value.
@@ -151,10 +152,10 @@ func TestInexactMasses(t *testing.T) {
 		{"lo sums to one", 1, 2, nil, true},
 		{"lo just above", 1 + 5e-13, 2, nil, true},
 		{"lo at the edge", 1 + 9.9e-13, 2, nil, true},
-		{"lo too large", 1 + 2e-12, 2, ErrInfeasible, false},
-		{"lo far too large", 2, 3, ErrInfeasible, false},
+		{"lo too large", 1 + 2e-12, 2, wpmerr.ErrInfeasible, false},
+		{"lo far too large", 2, 3, wpmerr.ErrInfeasible, false},
 		{"hi just below", 0.5, 1 - 5e-13, nil, true},
-		{"hi too small", 0.5, 1 - 2e-12, ErrInfeasible, false},
+		{"hi too small", 0.5, 1 - 2e-12, wpmerr.ErrInfeasible, false},
 		{"near infeasible from inside", 1 - 1e-15, 1 + 1e-15, nil, true},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -528,47 +529,47 @@ func TestErrors(t *testing.T) {
 		edit func(p *Problem, s *Settings)
 		want error
 	}{
-		{"no cost", func(p *Problem, _ *Settings) { p.Cost = nil }, ErrShape},
-		{"nil dense", func(p *Problem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, ErrShape},
-		{"nil ring", func(p *Problem, _ *Settings) { p.Cost = (*cost.Ring)(nil) }, ErrShape},
-		{"nil grid", func(p *Problem, _ *Settings) { p.Cost = (*cost.Grid)(nil) }, ErrShape},
-		{"nil points", func(p *Problem, _ *Settings) { p.Cost = (*cost.Points)(nil) }, ErrShape},
-		{"nil cosine", func(p *Problem, _ *Settings) { p.Cost = (*cost.Cosine)(nil) }, ErrShape},
-		{"nil great circle", func(p *Problem, _ *Settings) { p.Cost = (*cost.GreatCircle)(nil) }, ErrShape},
-		{"empty cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, 0) }, ErrShape},
-		{"negative dimensions", func(p *Problem, _ *Settings) { p.Cost = raw(-3, -2, 1, 1, 1, 1, 1, 1) }, ErrShape},
-		{"short data", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 1, 1, 1) }, ErrShape},
-		{"overflowing dimensions", func(p *Problem, _ *Settings) { p.Cost = raw(math.MaxInt/2+1, 4) }, ErrShape},
-		{"short row", func(p *Problem, _ *Settings) { p.Cost = shortRow{p.Cost} }, ErrShape},
-		{"NaN cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, nan, 0, 2, 2) }, ErrNotFinite},
-		{"infinite cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, inf, 1, 0, 2, 2) }, ErrNotFinite},
-		{"negative cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, -1, 0, 2, 2) }, ErrNegative},
+		{"no cost", func(p *Problem, _ *Settings) { p.Cost = nil }, wpmerr.ErrShape},
+		{"nil dense", func(p *Problem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, wpmerr.ErrShape},
+		{"nil ring", func(p *Problem, _ *Settings) { p.Cost = (*cost.Ring)(nil) }, wpmerr.ErrShape},
+		{"nil grid", func(p *Problem, _ *Settings) { p.Cost = (*cost.Grid)(nil) }, wpmerr.ErrShape},
+		{"nil points", func(p *Problem, _ *Settings) { p.Cost = (*cost.Points)(nil) }, wpmerr.ErrShape},
+		{"nil cosine", func(p *Problem, _ *Settings) { p.Cost = (*cost.Cosine)(nil) }, wpmerr.ErrShape},
+		{"nil great circle", func(p *Problem, _ *Settings) { p.Cost = (*cost.GreatCircle)(nil) }, wpmerr.ErrShape},
+		{"empty cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, 0) }, wpmerr.ErrShape},
+		{"negative dimensions", func(p *Problem, _ *Settings) { p.Cost = raw(-3, -2, 1, 1, 1, 1, 1, 1) }, wpmerr.ErrShape},
+		{"short data", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 1, 1, 1) }, wpmerr.ErrShape},
+		{"overflowing dimensions", func(p *Problem, _ *Settings) { p.Cost = raw(math.MaxInt/2+1, 4) }, wpmerr.ErrShape},
+		{"short row", func(p *Problem, _ *Settings) { p.Cost = shortRow{p.Cost} }, wpmerr.ErrShape},
+		{"NaN cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, nan, 0, 2, 2) }, wpmerr.ErrNotFinite},
+		{"infinite cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, inf, 1, 0, 2, 2) }, wpmerr.ErrNotFinite},
+		{"negative cost", func(p *Problem, _ *Settings) { p.Cost = raw(3, 2, 0, 1, -1, 0, 2, 2) }, wpmerr.ErrNegative},
 		{"NaN cost of an idle row", func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, nan, 2) },
-			ErrNotFinite},
+			wpmerr.ErrNotFinite},
 		{"negative cost of an idle row",
-			func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, 2, -2) }, ErrNegative},
-		{"source too short", func(p *Problem, _ *Settings) { p.Source = []float64{1} }, ErrShape},
-		{"no source", func(p *Problem, _ *Settings) { p.Source = nil }, ErrShape},
-		{"support without source", func(p *Problem, _ *Settings) { p.Source, p.Support = nil, []int{} }, ErrMass},
-		{"support too short", func(p *Problem, _ *Settings) { p.Support = []int{0, 1} }, ErrShape},
-		{"support unsorted", func(p *Problem, _ *Settings) { p.Support = []int{1, 0, 2} }, ErrSupport},
-		{"support with a duplicate", func(p *Problem, _ *Settings) { p.Support = []int{0, 1, 1} }, ErrSupport},
-		{"support out of range", func(p *Problem, _ *Settings) { p.Support = []int{0, 1, 3} }, ErrSupport},
-		{"support negative", func(p *Problem, _ *Settings) { p.Support = []int{-1, 1, 2} }, ErrSupport},
-		{"NaN mass", func(p *Problem, _ *Settings) { p.Source = []float64{nan, 0.5, 0.5} }, ErrNotFinite},
-		{"infinite mass", func(p *Problem, _ *Settings) { p.Source = []float64{inf, 0.5, 0.5} }, ErrNotFinite},
-		{"negative mass", func(p *Problem, _ *Settings) { p.Source = []float64{-0.5, 0.75, 0.75} }, ErrNegative},
-		{"no mass", func(p *Problem, _ *Settings) { p.Source = []float64{0, 0, 0} }, ErrMass},
-		{"bounds too short", func(p *Problem, _ *Settings) { p.Lo = []float64{0.5} }, ErrShape},
-		{"no upper bounds", func(p *Problem, _ *Settings) { p.Hi = nil }, ErrShape},
-		{"NaN bound", func(p *Problem, _ *Settings) { p.Lo = []float64{nan, 0} }, ErrNotFinite},
-		{"infinite upper bound", func(p *Problem, _ *Settings) { p.Hi = []float64{inf, 1} }, ErrNotFinite},
-		{"negative bound", func(p *Problem, _ *Settings) { p.Lo = []float64{-0.25, 0} }, ErrNegative},
-		{"crossed bounds", func(p *Problem, _ *Settings) { p.Lo = []float64{0.25, 0.8} }, ErrBox},
-		{"infeasible above", func(p *Problem, _ *Settings) { p.Lo = []float64{0.75, 0.75} }, ErrInfeasible},
-		{"infeasible below", func(p *Problem, _ *Settings) { p.Hi = []float64{0.25, 0.25} }, ErrInfeasible},
+			func(p *Problem, s *Settings) { s.AllRows, p.Cost = true, raw(3, 2, 0, 1, 1, 0, 2, -2) }, wpmerr.ErrNegative},
+		{"source too short", func(p *Problem, _ *Settings) { p.Source = []float64{1} }, wpmerr.ErrShape},
+		{"no source", func(p *Problem, _ *Settings) { p.Source = nil }, wpmerr.ErrShape},
+		{"support without source", func(p *Problem, _ *Settings) { p.Source, p.Support = nil, []int{} }, wpmerr.ErrMass},
+		{"support too short", func(p *Problem, _ *Settings) { p.Support = []int{0, 1} }, wpmerr.ErrShape},
+		{"support unsorted", func(p *Problem, _ *Settings) { p.Support = []int{1, 0, 2} }, wpmerr.ErrSupport},
+		{"support with a duplicate", func(p *Problem, _ *Settings) { p.Support = []int{0, 1, 1} }, wpmerr.ErrSupport},
+		{"support out of range", func(p *Problem, _ *Settings) { p.Support = []int{0, 1, 3} }, wpmerr.ErrSupport},
+		{"support negative", func(p *Problem, _ *Settings) { p.Support = []int{-1, 1, 2} }, wpmerr.ErrSupport},
+		{"NaN mass", func(p *Problem, _ *Settings) { p.Source = []float64{nan, 0.5, 0.5} }, wpmerr.ErrNotFinite},
+		{"infinite mass", func(p *Problem, _ *Settings) { p.Source = []float64{inf, 0.5, 0.5} }, wpmerr.ErrNotFinite},
+		{"negative mass", func(p *Problem, _ *Settings) { p.Source = []float64{-0.5, 0.75, 0.75} }, wpmerr.ErrNegative},
+		{"no mass", func(p *Problem, _ *Settings) { p.Source = []float64{0, 0, 0} }, wpmerr.ErrMass},
+		{"bounds too short", func(p *Problem, _ *Settings) { p.Lo = []float64{0.5} }, wpmerr.ErrShape},
+		{"no upper bounds", func(p *Problem, _ *Settings) { p.Hi = nil }, wpmerr.ErrShape},
+		{"NaN bound", func(p *Problem, _ *Settings) { p.Lo = []float64{nan, 0} }, wpmerr.ErrNotFinite},
+		{"infinite upper bound", func(p *Problem, _ *Settings) { p.Hi = []float64{inf, 1} }, wpmerr.ErrNotFinite},
+		{"negative bound", func(p *Problem, _ *Settings) { p.Lo = []float64{-0.25, 0} }, wpmerr.ErrNegative},
+		{"crossed bounds", func(p *Problem, _ *Settings) { p.Lo = []float64{0.25, 0.8} }, wpmerr.ErrBox},
+		{"infeasible above", func(p *Problem, _ *Settings) { p.Lo = []float64{0.75, 0.75} }, wpmerr.ErrInfeasible},
+		{"infeasible below", func(p *Problem, _ *Settings) { p.Hi = []float64{0.25, 0.25} }, wpmerr.ErrInfeasible},
 		{"infeasible and huge", func(p *Problem, _ *Settings) { p.Lo = repeat(math.MaxFloat64, 2); p.Hi = p.Lo },
-			ErrInfeasible},
+			wpmerr.ErrInfeasible},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, s := ok(), Settings{}
@@ -640,7 +641,7 @@ func TestStops(t *testing.T) {
 				}
 				return true
 			}
-			if r.Status != want || !errors.Is(err, ErrNotConverged) || cause != nil && !errors.Is(err, cause) {
+			if r.Status != want || !errors.Is(err, wpmerr.ErrNotConverged) || cause != nil && !errors.Is(err, cause) {
 				t.Fatalf("problem %d: status %v, error %v", n, r.Status, err)
 			}
 			upper, _ := checkResult(t, p, r)
@@ -732,7 +733,7 @@ func TestBadRowAmongWorkers(t *testing.T) {
 	p := Problem{Cost: d, Source: []float64{0.5, 0.5}, Support: []int{1, 2}, Lo: repeat(0, n), Hi: repeat(1, n)}
 	_, err := Project(context.Background(), p, Settings{AllRows: true})
 	var entry *cost.EntryError
-	if !errors.Is(err, ErrNotFinite) || !errors.As(err, &entry) || entry.I != 300 || entry.J != 5 {
+	if !errors.Is(err, wpmerr.ErrNotFinite) || !errors.As(err, &entry) || entry.I != 300 || entry.J != 5 {
 		t.Errorf("error %v, want the one of row 300", err)
 	}
 }

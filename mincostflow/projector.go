@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Projector projects one distribution after the other with the same cost into the same box. The work that depends only
@@ -37,11 +38,9 @@ type Projector struct {
 }
 
 // NewProjector checks the costs, the bounds and the settings, as Project does. It copies the
-// bounds; the cost matrix is kept and must not change. When ctx ends, the error is that of ctx.
+// bounds; the cost matrix is kept and must not change. When ctx ends, the error is ErrNotConverged.
 func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings Settings) (*Projector, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	var in instance
 	if err := in.setMatrix(c); err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 		return err
 	})
 	if err != nil && err == ctx.Err() {
-		return nil, fmt.Errorf("mincostflow: costs not read: %w", err)
+		return nil, fmt.Errorf("%w before the costs were read", wpmerr.Ended(ctx))
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +83,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 // the Problem that the distribution makes together with the cost and the bounds.
 func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
 	if r == nil {
-		return fmt.Errorf("%w: no Result to fill", ErrShape)
+		return fmt.Errorf("%w: no Result to fill", wpmerr.ErrShape)
 	}
 	s := p.take()
 	defer p.give(s)
@@ -100,15 +99,13 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 //
 // All stops early if emit returns an error, and returns this error, or if the context ends, and returns
 // ErrNotConverged. emit is then not called for the remaining indices. All returns when all workers have stopped. If it
-// has not stopped early and some distributions failed, the error is a *BatchError, even if emit returned nil for them.
+// has not stopped early and some distributions failed, the error is a *projection.BatchError, even if emit returned nil for them.
 // A panic of get or emit becomes a panic of All.
 func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []float64, support []int),
 	emit func(i int, r *Result, err error) error) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if get == nil || emit == nil {
-		return fmt.Errorf("%w: All needs get and emit", ErrShape)
+		return fmt.Errorf("%w: All needs get and emit", wpmerr.ErrShape)
 	}
 	stream := projection.NewStream[Result](min(4*runtime.GOMAXPROCS(0), n))
 	return stream.Run(ctx, n, func(ctx context.Context, i int, at *projection.Slot[Result]) {
@@ -151,9 +148,7 @@ func (in *instance) largest(most []float64) float64 {
 
 // project is Project with a workspace.
 func (p *Projector) project(ctx context.Context, s *solver, source []float64, support []int, r *Result) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if err := s.own.setSource(source, support); err != nil {
 		r.empty()
 		return err

@@ -14,6 +14,8 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // crowd draws users with a few atoms each for the cost and the box of p; some are point masses, dense, or bad.
@@ -164,13 +166,13 @@ func TestProjector(t *testing.T) {
 				return nil
 			})
 			runtime.GOMAXPROCS(old)
-			var failed BatchError
+			var failed projection.BatchError
 			for u := len(users) - 1; u >= 0; u-- {
 				if want[u].err != "" {
-					failed = BatchError{Failed: failed.Failed + 1, Users: len(users), First: u}
+					failed = projection.BatchError{Failed: failed.Failed + 1, Users: len(users), First: u}
 				}
 			}
-			batch := new(BatchError)
+			batch := new(projection.BatchError)
 			if err != nil && !errors.As(err, &batch) || next != len(users) {
 				t.Fatalf("All: %v after %d", err, next)
 			}
@@ -226,7 +228,7 @@ func TestProjectorStops(t *testing.T) {
 			}
 			return nil
 		})
-		if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || calls != at+1 {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || calls != at+1 {
 			t.Errorf("cancelled at %d: All = %v after %d calls", at, err, calls)
 		}
 		cancel()
@@ -248,7 +250,7 @@ func TestProjectorStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var r Result
-	if err := pr.Project(ctx, mu, nil, &r); !errors.Is(err, ErrNotConverged) || r.Status != Cancelled {
+	if err := pr.Project(ctx, mu, nil, &r); !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Cancelled {
 		t.Errorf("Project = %v, status %v", err, r.Status)
 	}
 	checkResult(t, Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi}, r)
@@ -260,7 +262,7 @@ func TestProjectorStops(t *testing.T) {
 		"no get":    pr.All(context.Background(), 1, nil, func(int, *Result, error) error { return nil }),
 		"no emit":   pr.All(context.Background(), 1, get, nil),
 	} {
-		if !errors.Is(err, ErrShape) {
+		if !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("%s: %v, want ErrShape", name, err)
 		}
 	}
@@ -276,13 +278,13 @@ func TestNewProjectorErrors(t *testing.T) {
 		s      Settings
 		want   error
 	}{
-		{"no cost", nil, half, half, Settings{}, ErrShape},
+		{"no cost", nil, half, half, Settings{}, wpmerr.ErrShape},
 		{"NaN in any row", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, math.NaN()}}, half, half, Settings{},
-			ErrNotFinite},
-		{"negative", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, -1, 0}}, half, half, Settings{}, ErrNegative},
-		{"short bounds", c, half[:1], half, Settings{}, ErrShape},
-		{"crossed", c, []float64{0.5, 0.6}, half, Settings{}, ErrBox},
-		{"infeasible", c, []float64{0, 0}, []float64{0.1, 0.1}, Settings{}, ErrInfeasible},
+			wpmerr.ErrNotFinite},
+		{"negative", &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, -1, 0}}, half, half, Settings{}, wpmerr.ErrNegative},
+		{"short bounds", c, half[:1], half, Settings{}, wpmerr.ErrShape},
+		{"crossed", c, []float64{0.5, 0.6}, half, Settings{}, wpmerr.ErrBox},
+		{"infeasible", c, []float64{0, 0}, []float64{0.1, 0.1}, Settings{}, wpmerr.ErrInfeasible},
 	} {
 		if p, err := NewProjector(context.Background(), x.c, x.lo, x.hi, x.s); !errors.Is(err, x.want) || p != nil {
 			t.Errorf("%s: %v, want %v", x.name, err, x.want)

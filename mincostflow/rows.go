@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Costs whose largest entry lies between 2^minExp and 2^maxExp are read in place. Above, potentials
@@ -186,9 +187,7 @@ func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 // spread calls use with every part below parts and rows to read, from several goroutines, until the context ends.
 func (r *rows) spread(w *watch, parts int, use func(own *rows, part int)) bool {
 	ctx := w.ctx
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if r.spare == nil {
 		r.spare = new(parallel.Spare[buffers])
 	}

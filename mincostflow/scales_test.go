@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // scaled3 is a solver that starts from smaller problems down to three rows and columns.
@@ -219,7 +220,7 @@ func TestScalesStop(t *testing.T) {
 		s.in = in
 		var r Result
 		err = s.run(&asked{Context: context.Background(), most: most}, Settings{}, &r)
-		if finished = err == nil; !finished && !errors.Is(err, ErrNotConverged) {
+		if finished = err == nil; !finished && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		if stopped++; finished {

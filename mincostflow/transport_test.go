@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // mustTransport solves and verifies.
@@ -120,15 +121,15 @@ func TestTransportErrors(t *testing.T) {
 		a, b []float64
 		want error
 	}{
-		{"no cost", nil, half, half, ErrShape},
-		{"source too long", c, uniform(3), half, ErrShape},
-		{"target too long", c, half, uniform(3), ErrShape},
-		{"target without mass", c, half, []float64{0, 0}, ErrMass},
-		{"source without mass", c, []float64{0, 0}, half, ErrMass},
-		{"empty source", c, []float64{}, half, ErrShape},
-		{"infinite source", c, []float64{1, math.Inf(1)}, half, ErrNotFinite},
-		{"NaN target", c, half, []float64{0.5, math.NaN()}, ErrNotFinite},
-		{"negative target", c, half, []float64{-0.5, 1.5}, ErrNegative},
+		{"no cost", nil, half, half, wpmerr.ErrShape},
+		{"source too long", c, uniform(3), half, wpmerr.ErrShape},
+		{"target too long", c, half, uniform(3), wpmerr.ErrShape},
+		{"target without mass", c, half, []float64{0, 0}, wpmerr.ErrMass},
+		{"source without mass", c, []float64{0, 0}, half, wpmerr.ErrMass},
+		{"empty source", c, []float64{}, half, wpmerr.ErrShape},
+		{"infinite source", c, []float64{1, math.Inf(1)}, half, wpmerr.ErrNotFinite},
+		{"NaN target", c, half, []float64{0.5, math.NaN()}, wpmerr.ErrNotFinite},
+		{"negative target", c, half, []float64{-0.5, 1.5}, wpmerr.ErrNegative},
 	} {
 		r, err := Transport(context.Background(), x.c, x.a, x.b)
 		if !errors.Is(err, x.want) || !reflect.DeepEqual(r, Result{}) {

@@ -7,6 +7,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // UnitProblem is the projection of a distribution that consists of N whole units. Source[n] of them lie on one row, and
@@ -67,14 +68,14 @@ func (p *UnitProblem) check() (k, kv int, n uint64, err error) {
 	}
 	for m, u := range p.Source {
 		if u < 0 {
-			return 0, 0, 0, fmt.Errorf("%w: Source[%d] = %d", ErrNegative, m, u)
+			return 0, 0, 0, fmt.Errorf("%w: Source[%d] = %d", wpmerr.ErrNegative, m, u)
 		}
 		if n += uint64(u); n > maxUnits {
-			return 0, 0, 0, fmt.Errorf("%w: the entries of Source up to %d sum to %d, at most 2^62", ErrOverflow, m, n)
+			return 0, 0, 0, fmt.Errorf("%w: the entries of Source up to %d sum to %d, at most 2^62", wpmerr.ErrOverflow, m, n)
 		}
 	}
 	if n == 0 {
-		return 0, 0, 0, fmt.Errorf("%w: Source sums to 0", ErrMass)
+		return 0, 0, 0, fmt.Errorf("%w: Source sums to 0", wpmerr.ErrMass)
 	}
 	return k, kv, n, p.checkBox(kv, n)
 }
@@ -82,26 +83,26 @@ func (p *UnitProblem) check() (k, kv int, n uint64, err error) {
 // checkBox checks the bounds, for n units.
 func (p *UnitProblem) checkBox(kv int, n uint64) error {
 	if len(p.Lo) != kv || len(p.Hi) != kv {
-		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(p.Lo), len(p.Hi), kv)
+		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", wpmerr.ErrShape, len(p.Lo), len(p.Hi), kv)
 	}
 	var sumLo, sumHi uint64 // up to n + 1 and n
 	for j, lo := range p.Lo {
 		switch hi := p.Hi[j]; {
 		case lo < 0:
-			return fmt.Errorf("%w: Lo[%d] = %d", ErrNegative, j, lo)
+			return fmt.Errorf("%w: Lo[%d] = %d", wpmerr.ErrNegative, j, lo)
 		case hi < 0:
-			return fmt.Errorf("%w: Hi[%d] = %d", ErrNegative, j, hi)
+			return fmt.Errorf("%w: Hi[%d] = %d", wpmerr.ErrNegative, j, hi)
 		case lo > hi:
-			return fmt.Errorf("%w: Lo[%d] = %d, Hi[%d] = %d", ErrBox, j, lo, j, hi)
+			return fmt.Errorf("%w: Lo[%d] = %d, Hi[%d] = %d", wpmerr.ErrBox, j, lo, j, hi)
 		}
 		sumLo = min(sumLo+uint64(lo), n+1)
 		sumHi = min(sumHi+uint64(p.Hi[j]), n)
 	}
 	if sumLo > n {
-		return fmt.Errorf("%w: no distribution in the box: Lo sums to more than the %d units there are", ErrInfeasible, n)
+		return fmt.Errorf("%w: no distribution in the box: Lo sums to more than the %d units there are", wpmerr.ErrInfeasible, n)
 	}
 	if sumHi < n {
-		return fmt.Errorf("%w: no distribution in the box: Hi sums to %d, less than the %d units there are", ErrInfeasible,
+		return fmt.Errorf("%w: no distribution in the box: Hi sums to %d, less than the %d units there are", wpmerr.ErrInfeasible,
 			sumHi, n)
 	}
 	return nil

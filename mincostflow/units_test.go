@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // counts draws n counts that sum to total, of one of several kinds.
@@ -327,7 +328,7 @@ func TestUnitsStop(t *testing.T) {
 			if err == nil {
 				return true
 			}
-			if !errors.Is(err, ErrNotConverged) || r.Status != st {
+			if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != st {
 				t.Fatalf("problem %d: %v, %v", n, r.Status, err)
 			}
 			upper, lower, verr := VerifyUnits(p, r)
@@ -365,27 +366,27 @@ func TestUnitErrors(t *testing.T) {
 		edit func(p *UnitProblem, s *Settings)
 		want error
 	}{
-		{"no cost", func(p *UnitProblem, _ *Settings) { p.Cost = nil }, ErrShape},
-		{"nil dense", func(p *UnitProblem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, ErrShape},
-		{"short row", func(p *UnitProblem, _ *Settings) { p.Cost = shortRow{p.Cost} }, ErrShape},
-		{"NaN cost", func(p *UnitProblem, _ *Settings) { p.Cost = raw(0, 1, math.NaN(), 0, 2, 2) }, ErrNotFinite},
+		{"no cost", func(p *UnitProblem, _ *Settings) { p.Cost = nil }, wpmerr.ErrShape},
+		{"nil dense", func(p *UnitProblem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, wpmerr.ErrShape},
+		{"short row", func(p *UnitProblem, _ *Settings) { p.Cost = shortRow{p.Cost} }, wpmerr.ErrShape},
+		{"NaN cost", func(p *UnitProblem, _ *Settings) { p.Cost = raw(0, 1, math.NaN(), 0, 2, 2) }, wpmerr.ErrNotFinite},
 		{"negative cost of an idle row",
-			func(p *UnitProblem, s *Settings) { s.AllRows, p.Cost = true, raw(0, 1, 1, 0, 2, -2) }, ErrNegative},
-		{"source too short", func(p *UnitProblem, _ *Settings) { p.Source = []int64{1} }, ErrShape},
-		{"support too short", func(p *UnitProblem, _ *Settings) { p.Support = []int{0, 1} }, ErrShape},
-		{"support unsorted", func(p *UnitProblem, _ *Settings) { p.Support = []int{1, 0, 2} }, ErrSupport},
-		{"negative source", func(p *UnitProblem, _ *Settings) { p.Source = []int64{3, -1, 0} }, ErrNegative},
-		{"no units", func(p *UnitProblem, _ *Settings) { p.Source = []int64{0, 0, 0} }, ErrMass},
-		{"one unit too many", func(p *UnitProblem, _ *Settings) { p.Source = []int64{1 << 61, 1 << 61, 1} }, ErrOverflow},
-		{"sums overflow", func(p *UnitProblem, _ *Settings) { p.Source = []int64{most, most, most} }, ErrOverflow},
-		{"bounds too short", func(p *UnitProblem, _ *Settings) { p.Lo = nil }, ErrShape},
-		{"negative lower bound", func(p *UnitProblem, _ *Settings) { p.Lo[1] = -1 }, ErrNegative},
-		{"negative upper bound", func(p *UnitProblem, _ *Settings) { p.Lo[1], p.Hi[1] = 0, -1 }, ErrNegative},
-		{"crossed bounds", func(p *UnitProblem, _ *Settings) { p.Lo[1] = 5 }, ErrBox},
-		{"too little for the lower bounds", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{4, 2} }, ErrInfeasible},
+			func(p *UnitProblem, s *Settings) { s.AllRows, p.Cost = true, raw(0, 1, 1, 0, 2, -2) }, wpmerr.ErrNegative},
+		{"source too short", func(p *UnitProblem, _ *Settings) { p.Source = []int64{1} }, wpmerr.ErrShape},
+		{"support too short", func(p *UnitProblem, _ *Settings) { p.Support = []int{0, 1} }, wpmerr.ErrShape},
+		{"support unsorted", func(p *UnitProblem, _ *Settings) { p.Support = []int{1, 0, 2} }, wpmerr.ErrSupport},
+		{"negative source", func(p *UnitProblem, _ *Settings) { p.Source = []int64{3, -1, 0} }, wpmerr.ErrNegative},
+		{"no units", func(p *UnitProblem, _ *Settings) { p.Source = []int64{0, 0, 0} }, wpmerr.ErrMass},
+		{"one unit too many", func(p *UnitProblem, _ *Settings) { p.Source = []int64{1 << 61, 1 << 61, 1} }, wpmerr.ErrOverflow},
+		{"sums overflow", func(p *UnitProblem, _ *Settings) { p.Source = []int64{most, most, most} }, wpmerr.ErrOverflow},
+		{"bounds too short", func(p *UnitProblem, _ *Settings) { p.Lo = nil }, wpmerr.ErrShape},
+		{"negative lower bound", func(p *UnitProblem, _ *Settings) { p.Lo[1] = -1 }, wpmerr.ErrNegative},
+		{"negative upper bound", func(p *UnitProblem, _ *Settings) { p.Lo[1], p.Hi[1] = 0, -1 }, wpmerr.ErrNegative},
+		{"crossed bounds", func(p *UnitProblem, _ *Settings) { p.Lo[1] = 5 }, wpmerr.ErrBox},
+		{"too little for the lower bounds", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{4, 2} }, wpmerr.ErrInfeasible},
 		{"lower bounds overflow", func(p *UnitProblem, _ *Settings) { p.Lo = []int64{most, most}; p.Hi = p.Lo },
-			ErrInfeasible},
-		{"too much for the upper bounds", func(p *UnitProblem, _ *Settings) { p.Hi = []int64{2, 2} }, ErrInfeasible},
+			wpmerr.ErrInfeasible},
+		{"too much for the upper bounds", func(p *UnitProblem, _ *Settings) { p.Hi = []int64{2, 2} }, wpmerr.ErrInfeasible},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, s := ok(), Settings{}
@@ -447,7 +448,7 @@ func TestVerifyUnitsRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := mustUnits(t, p, Settings{})
 			edit(&r)
-			if _, _, err := VerifyUnits(p, r); !errors.Is(err, ErrCertificate) {
+			if _, _, err := VerifyUnits(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 				t.Errorf("VerifyUnits: %v, want ErrCertificate", err)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/ctransform"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // ProjectUnits moves whole units into the box [p.Lo, p.Hi] at least cost. Nothing is rounded: flows are counts of
@@ -34,13 +35,11 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 		return UnitResult{}, err
 	}
 	s.setUnits(&p, n)
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	switch err := s.load(ctx, in, settings.Memory); err {
 	case nil:
 	case errUnread:
-		return s.unreadUnits(), fmt.Errorf("%w: %w before the costs were read", ErrNotConverged, ctx.Err())
+		return s.unreadUnits(), fmt.Errorf("%w before the costs were read", wpmerr.Ended(ctx))
 	default:
 		return UnitResult{}, err
 	}
@@ -51,7 +50,7 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 		return UnitResult{}, err
 	}
 	if r.Status == Cancelled {
-		err = fmt.Errorf("%w: %w after %d pivots", ErrNotConverged, ctx.Err(), r.Stats.Pivots)
+		err = fmt.Errorf("%w after %d pivots", wpmerr.Ended(ctx), r.Stats.Pivots)
 	}
 	return r, err
 }

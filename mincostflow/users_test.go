@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestDegenerate: nearly all pivots move nothing, and the search ends all the same.
@@ -71,7 +72,7 @@ func TestReports(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := Project(ctx, p, Settings{maxPivots: 5})
-		if !errors.Is(err, ErrNotConverged) {
+		if !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatalf("error %v, want ErrNotConverged", err)
 		}
 		checkResult(t, p, r)
@@ -132,10 +133,10 @@ func TestReports(t *testing.T) {
 	t.Run("reading after a failure", func(t *testing.T) {
 		// OR-tools 3947: asking for the flow after a failed solve crashed.
 		r, err := Project(ctx, Problem{Cost: c, Source: mu, Lo: repeat(0.6, 3), Hi: repeat(0.7, 3)}, Settings{})
-		if !errors.Is(err, ErrInfeasible) || !reflect.DeepEqual(r, Result{}) {
+		if !errors.Is(err, wpmerr.ErrInfeasible) || !reflect.DeepEqual(r, Result{}) {
 			t.Errorf("%v, %+v", err, r)
 		}
-		if _, _, err := Verify(Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, r); !errors.Is(err, ErrCertificate) {
+		if _, _, err := Verify(Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, r); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("Verify: %v", err)
 		}
 	})

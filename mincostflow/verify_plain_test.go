@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // plainBounds are the bounds of the comment of package verify, in rationals, for a certificate that is accepted.
@@ -173,9 +174,9 @@ func TestTolerancesExactly(t *testing.T) {
 		want           error
 	}{
 		{"full lower bounds", even, heavy, wide, nil},
-		{"too full", even, more(heavy), wide, ErrInfeasible},
+		{"too full", even, more(heavy), wide, wpmerr.ErrInfeasible},
 		{"thin upper bounds", even, none, thin, nil},
-		{"too thin", even, none, less(thin), ErrInfeasible},
+		{"too thin", even, none, less(thin), wpmerr.ErrInfeasible},
 	} {
 		p := Problem{Cost: c, Source: tt.source, Lo: tt.lo, Hi: tt.hi}
 		ok := p
@@ -210,10 +211,10 @@ func TestTolerancesExactly(t *testing.T) {
 		q    float64
 		want error
 	}{
-		{"sum above", p, r, 0.5 + 4*ulp, nil}, {"sum too far above", p, r, 0.5 + 5*ulp, ErrCertificate},
-		{"sum below", p, r, 0.5 - 4*ulp, nil}, {"sum too far below", p, r, 0.5 - 4.5*ulp, ErrCertificate},
-		{"the point", point, rounded, q, nil}, {"beside it", point, rounded, q + 2*ulp, ErrCertificate},
-		{"beside it, below", point, rounded, q - 2*ulp, ErrCertificate},
+		{"sum above", p, r, 0.5 + 4*ulp, nil}, {"sum too far above", p, r, 0.5 + 5*ulp, wpmerr.ErrCertificate},
+		{"sum below", p, r, 0.5 - 4*ulp, nil}, {"sum too far below", p, r, 0.5 - 4.5*ulp, wpmerr.ErrCertificate},
+		{"the point", point, rounded, q, nil}, {"beside it", point, rounded, q + 2*ulp, wpmerr.ErrCertificate},
+		{"beside it, below", point, rounded, q - 2*ulp, wpmerr.ErrCertificate},
 	} {
 		tt.r.Q = []float64{tt.r.Q[0], tt.q}
 		if _, _, err := Verify(tt.p, tt.r); !errors.Is(err, tt.want) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestVerifyRefuses changes one thing at a time in a good result.
@@ -61,7 +62,7 @@ func TestVerifyRefuses(t *testing.T) {
 			r := mustProject(t, p, Settings{})
 			c.edit(&r)
 			_, _, err := Verify(p, r)
-			if !errors.Is(err, ErrCertificate) || !strings.Contains(err.Error(), c.says) {
+			if !errors.Is(err, wpmerr.ErrCertificate) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Verify: %v, want ErrCertificate with %q", err, c.says)
 			}
 		})
@@ -73,7 +74,7 @@ func TestVerifyIsExact(t *testing.T) {
 	p := Problem{Cost: dense(t, []float64{1}), Source: []float64{1}, Lo: []float64{0.5}, Hi: []float64{2}}
 	r := mustProject(t, p, Settings{})
 	r.Potentials = Potentials{F: []float64{1}, G: []float64{0x1p-60}}
-	if _, _, err := Verify(p, r); !errors.Is(err, ErrCertificate) {
+	if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("Verify: %v, want ErrCertificate", err)
 	}
 	r.Potentials = Potentials{F: []float64{math.Nextafter(1, 0)}, G: []float64{0x1p-60}}
@@ -174,7 +175,7 @@ func TestVerifyRoundingMass(t *testing.T) {
 		t.Error(err)
 	}
 	r.Objective *= 1 + 0x1p-49
-	if _, _, err := Verify(p, r); !errors.Is(err, ErrCertificate) {
+	if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("Objective 8 ulps off: %v", err)
 	}
 }

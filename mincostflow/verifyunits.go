@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // VerifyUnits checks r against p and returns bounds that it has proved itself, in lowest terms:
@@ -172,7 +173,7 @@ func (c *unitCheck) misplaced() error {
 
 // refuse is the error of a certificate.
 func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrCertificate, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", wpmerr.ErrCertificate, fmt.Sprintf(format, args...))
 }
 
 // nearRats returns floats near xs: within 2^-52 of themselves, or a smallest float, or infinite.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestWorkSums holds the work of many small instances, of all kinds, to a fiftieth more than measured, and two, for
@@ -95,7 +97,7 @@ func TestStoppedGaps(t *testing.T) {
 		for n := range tests {
 			tt := &tests[n]
 			s, err := Project(context.Background(), p, Settings{noKnapsack: true, maxPivots: tt.limit(r.Stats.Pivots)})
-			if err != nil && !errors.Is(err, ErrNotConverged) {
+			if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 				t.Fatal(err)
 			}
 			if top := maxCost(p); top > 0 && err != nil {

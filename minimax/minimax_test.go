@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/minimax"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // prove solves and verifies, and returns the bounds in floats.
@@ -455,7 +456,7 @@ func TestErrors(t *testing.T) {
 		"large eps":    {t.Context(), minimax.Problem{Cost: c, Epsilon: 701}, minimax.ErrProblem},
 		"people":       {t.Context(), minimax.Problem{Cost: c, Clients: -1}, minimax.ErrProblem},
 		"many people":  {t.Context(), minimax.Problem{Cost: c, Clients: minimax.MaxClients + 1}, minimax.ErrProblem},
-		"NaN cost":     {t.Context(), minimax.Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: []float64{math.NaN()}}}, cost.ErrNotFinite},
+		"NaN cost":     {t.Context(), minimax.Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: []float64{math.NaN()}}}, wpmerr.ErrNotFinite},
 		"stopped":      {stopped, good, context.Canceled},
 	} {
 		if _, err := minimax.Solve(test.ctx, test.p); !errors.Is(err, test.want) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // MaxEpsilon is the largest eps that solvers accept: e^MaxEpsilon is well inside float64.
@@ -22,21 +23,19 @@ func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings S
 		return Result{}, err
 	}
 	if k, _ := table.Dims(); k == 0 {
-		return Result{}, fmt.Errorf("%w: nil or empty", ErrShape)
+		return Result{}, fmt.Errorf("%w: nil or empty", wpmerr.ErrShape)
 	}
 	if !(eps >= 0 && eps <= MaxEpsilon) {
-		return Result{}, fmt.Errorf("%w: eps = %v, want 0 <= eps <= %d", ErrEpsilon, eps, MaxEpsilon)
+		return Result{}, fmt.Errorf("%w: eps = %v, want 0 <= eps <= %d", wpmerr.ErrEpsilon, eps, MaxEpsilon)
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	d := newDescent(table, eps, settings)
 	var stop error
 	for t := 1; ; t++ {
 		d.evaluate(t)
 		d.step() // one more than the iterates need: the bound is about every subgradient
-		if t < settings.Steps {
-			stop = ctx.Err()
+		if t < settings.Steps && ctx.Err() != nil {
+			stop = wpmerr.Ended(ctx)
 		}
 		if stop != nil || settings.due(t) {
 			d.report()
@@ -47,7 +46,7 @@ func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings S
 	}
 	res := d.finish()
 	if stop != nil {
-		return res, fmt.Errorf("%w: %w after step %d of %d", ErrNotConverged, stop, res.Steps, settings.Steps)
+		return res, fmt.Errorf("%w after step %d of %d", stop, res.Steps, settings.Steps)
 	}
 	return res, nil
 }

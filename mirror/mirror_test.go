@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestEdges runs every rule on costs and levels at the edge of what there is.
@@ -245,21 +246,21 @@ func TestErrors(t *testing.T) {
 		s     mirror.Settings
 		want  error
 	}{
-		{"nil table", nil, 1, mirror.Settings{}, mirror.ErrShape},
-		{"zero table", new(knapsack.Table), 1, mirror.Settings{}, mirror.ErrShape},
-		{"NaN", table, math.NaN(), mirror.Settings{}, mirror.ErrEpsilon},
-		{"negative", table, -1e-300, mirror.Settings{}, mirror.ErrEpsilon},
-		{"too large", table, 700.1, mirror.Settings{}, mirror.ErrEpsilon},
-		{"infinite", table, math.Inf(1), mirror.Settings{}, mirror.ErrEpsilon},
-		{"steps", table, 1, mirror.Settings{Steps: -1}, mirror.ErrSettings},
-		{"rule", table, 1, mirror.Settings{Rule: 4}, mirror.ErrSettings},
-		{"negative rule", table, 1, mirror.Settings{Rule: -1}, mirror.ErrSettings},
-		{"negative factor", table, 1, mirror.Settings{Factor: -1}, mirror.ErrSettings},
-		{"small factor", table, 1, mirror.Settings{Factor: 1e-300}, mirror.ErrSettings}, // once a NaN bound
-		{"large factor", table, 1, mirror.Settings{Factor: 1e7}, mirror.ErrSettings},
-		{"NaN factor", table, 1, mirror.Settings{Factor: math.NaN()}, mirror.ErrSettings},
-		{"infinite factor", table, 1, mirror.Settings{Factor: math.Inf(1)}, mirror.ErrSettings},
-		{"every", table, 1, mirror.Settings{Every: -1}, mirror.ErrSettings},
+		{"nil table", nil, 1, mirror.Settings{}, wpmerr.ErrShape},
+		{"zero table", new(knapsack.Table), 1, mirror.Settings{}, wpmerr.ErrShape},
+		{"NaN", table, math.NaN(), mirror.Settings{}, wpmerr.ErrEpsilon},
+		{"negative", table, -1e-300, mirror.Settings{}, wpmerr.ErrEpsilon},
+		{"too large", table, 700.1, mirror.Settings{}, wpmerr.ErrEpsilon},
+		{"infinite", table, math.Inf(1), mirror.Settings{}, wpmerr.ErrEpsilon},
+		{"steps", table, 1, mirror.Settings{Steps: -1}, wpmerr.ErrSettings},
+		{"rule", table, 1, mirror.Settings{Rule: 4}, wpmerr.ErrSettings},
+		{"negative rule", table, 1, mirror.Settings{Rule: -1}, wpmerr.ErrSettings},
+		{"negative factor", table, 1, mirror.Settings{Factor: -1}, wpmerr.ErrSettings},
+		{"small factor", table, 1, mirror.Settings{Factor: 1e-300}, wpmerr.ErrSettings}, // once a NaN bound
+		{"large factor", table, 1, mirror.Settings{Factor: 1e7}, wpmerr.ErrSettings},
+		{"NaN factor", table, 1, mirror.Settings{Factor: math.NaN()}, wpmerr.ErrSettings},
+		{"infinite factor", table, 1, mirror.Settings{Factor: math.Inf(1)}, wpmerr.ErrSettings},
+		{"every", table, 1, mirror.Settings{Every: -1}, wpmerr.ErrSettings},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := mirror.Descend(background, test.table, test.eps, test.s); !errors.Is(err, test.want) {
@@ -298,7 +299,7 @@ func TestCancel(t *testing.T) {
 					}
 				},
 			})
-			if !errors.Is(err, mirror.ErrNotConverged) || !errors.Is(err, context.Canceled) {
+			if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) {
 				t.Fatalf("%v at %d: %v", rule, at, err)
 			}
 			check(t, c, 2, r)

@@ -3,6 +3,8 @@ package mirror
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Rule chooses the steps, and with them the weights of the average and the bound (see the package comment).
@@ -54,22 +56,22 @@ const minFactor, maxFactor = 1e-6, 1e6
 
 func (s Settings) resolve() (Settings, error) {
 	if s.Steps < 0 {
-		return s, fmt.Errorf("%w: Steps = %d", ErrSettings, s.Steps)
+		return s, fmt.Errorf("%w: Steps = %d", wpmerr.ErrSettings, s.Steps)
 	}
 	if s.Steps == 0 {
 		s.Steps = DefaultSteps
 	}
 	if s.Rule < 0 || int(s.Rule) >= len(ruleNames) {
-		return s, fmt.Errorf("%w: Rule = %d", ErrSettings, int(s.Rule))
+		return s, fmt.Errorf("%w: Rule = %d", wpmerr.ErrSettings, int(s.Rule))
 	}
 	if s.Factor == 0 {
 		s.Factor = 1
 	}
 	if !(s.Factor >= minFactor && s.Factor <= maxFactor) {
-		return s, fmt.Errorf("%w: Factor = %v, want %g <= Factor <= %g", ErrSettings, s.Factor, minFactor, maxFactor)
+		return s, fmt.Errorf("%w: Factor = %v, want %g <= Factor <= %g", wpmerr.ErrSettings, s.Factor, minFactor, maxFactor)
 	}
 	if s.Every < 0 {
-		return s, fmt.Errorf("%w: Every = %d", ErrSettings, s.Every)
+		return s, fmt.Errorf("%w: Every = %d", wpmerr.ErrSettings, s.Every)
 	}
 	return s, nil
 }

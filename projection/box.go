@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // BoxTol is how far the bounds may miss total mass 1 (sum Lo above 1, or sum Hi below 1) and still be taken as the one
@@ -47,13 +48,13 @@ func (b *Box) Set(kv int, lo, hi []float64) error {
 }
 
 func infeasible(format string, by float64) error {
-	return fmt.Errorf("%w: no distribution in the box: "+format, ErrInfeasible, by)
+	return fmt.Errorf("%w: no distribution in the box: "+format, wpmerr.ErrInfeasible, by)
 }
 
 // SetTarget makes the box the point target / sum target on kv columns, for a target in any unit.
 func (b *Box) SetTarget(kv int, target []float64) error {
 	if len(target) != kv {
-		return fmt.Errorf("%w: Target has %d entries, want %d", ErrShape, len(target), kv)
+		return fmt.Errorf("%w: Target has %d entries, want %d", wpmerr.ErrShape, len(target), kv)
 	}
 	scaled, sum, err := scale("Target", target, 0, nil)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Problem is one projection: the distribution Source, to be moved at least cost into the box Lo <= q <= Hi, sum q = 1.
@@ -38,15 +39,15 @@ type Entry struct {
 // Dims returns the dimensions of c. It returns ErrShape for a matrix that cannot be read without a panic.
 func Dims(c cost.Matrix) (k, kv int, err error) {
 	if v := reflect.ValueOf(c); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return 0, 0, fmt.Errorf("%w: Cost is nil", ErrShape)
+		return 0, 0, fmt.Errorf("%w: Cost is nil", wpmerr.ErrShape)
 	}
 	k, kv = c.Dims()
 	if k < 1 || kv < 1 {
-		return 0, 0, fmt.Errorf("%w: Cost is %d x %d, need at least 1 x 1", ErrShape, k, kv)
+		return 0, 0, fmt.Errorf("%w: Cost is %d x %d, need at least 1 x 1", wpmerr.ErrShape, k, kv)
 	}
 	// Division, because k*kv can overflow.
 	if d, ok := c.(*cost.Dense); ok && (len(d.Data)/kv != k || len(d.Data)%kv != 0) {
-		return 0, 0, fmt.Errorf("%w: Cost has %d numbers for %d x %d", ErrShape, len(d.Data), k, kv)
+		return 0, 0, fmt.Errorf("%w: Cost has %d numbers for %d x %d", wpmerr.ErrShape, len(d.Data), k, kv)
 	}
 	return k, kv, nil
 }
@@ -54,16 +55,16 @@ func Dims(c cost.Matrix) (k, kv int, err error) {
 // CheckRow checks row i of a cost with kv columns.
 func CheckRow(i int, row []float64, kv int) error {
 	if len(row) != kv {
-		return fmt.Errorf("%w: row %d of the cost has %d entries, want %d", ErrShape, i, len(row), kv)
+		return fmt.Errorf("%w: row %d of the cost has %d entries, want %d", wpmerr.ErrShape, i, len(row), kv)
 	}
 	for j, c := range row {
 		if c >= 0 && c <= math.MaxFloat64 {
 			continue
 		}
 		if math.IsNaN(c) || math.IsInf(c, 0) {
-			return fmt.Errorf("%w: %w", ErrNotFinite, &cost.EntryError{I: i, J: j, Value: c, Err: cost.ErrNotFinite})
+			return fmt.Errorf("%w: %w", wpmerr.ErrNotFinite, &cost.EntryError{I: i, J: j, Value: c, Err: wpmerr.ErrNotFinite})
 		}
-		return fmt.Errorf("%w: %w", ErrNegative, &cost.EntryError{I: i, J: j, Value: c, Err: cost.ErrNegative})
+		return fmt.Errorf("%w: %w", wpmerr.ErrNegative, &cost.EntryError{I: i, J: j, Value: c, Err: wpmerr.ErrNegative})
 	}
 	return nil
 }
@@ -75,9 +76,9 @@ func CheckMasses(name string, xs []float64) error {
 			continue
 		}
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("%w: %s[%d] = %v", ErrNotFinite, name, n, x)
+			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNotFinite, name, n, x)
 		}
-		return fmt.Errorf("%w: %s[%d] = %v", ErrNegative, name, n, x)
+		return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNegative, name, n, x)
 	}
 	return nil
 }
@@ -89,12 +90,12 @@ func CheckSupport(k, n int, support []int) error {
 		want = len(support)
 	}
 	if n != want {
-		return fmt.Errorf("%w: Source has %d entries, want %d", ErrShape, n, want)
+		return fmt.Errorf("%w: Source has %d entries, want %d", wpmerr.ErrShape, n, want)
 	}
 	last := -1
 	for n, i := range support {
 		if i <= last || i >= k {
-			return fmt.Errorf("%w: Support[%d] = %d, want above %d and below %d", ErrSupport, n, i, last, k)
+			return fmt.Errorf("%w: Support[%d] = %d, want above %d and below %d", wpmerr.ErrSupport, n, i, last, k)
 		}
 		last = i
 	}
@@ -104,7 +105,7 @@ func CheckSupport(k, n int, support []int) error {
 // CheckBounds checks the bounds of kv columns one by one, and not what they sum to.
 func CheckBounds(kv int, lo, hi []float64) error {
 	if len(lo) != kv || len(hi) != kv {
-		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", ErrShape, len(lo), len(hi), kv)
+		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", wpmerr.ErrShape, len(lo), len(hi), kv)
 	}
 	if err := CheckMasses("Lo", lo); err != nil {
 		return err
@@ -114,7 +115,7 @@ func CheckBounds(kv int, lo, hi []float64) error {
 	}
 	for j := range lo {
 		if lo[j] > hi[j] {
-			return fmt.Errorf("%w: Lo[%d] = %v, Hi[%d] = %v", ErrBox, j, lo[j], j, hi[j])
+			return fmt.Errorf("%w: Lo[%d] = %v, Hi[%d] = %v", wpmerr.ErrBox, j, lo[j], j, hi[j])
 		}
 	}
 	return nil

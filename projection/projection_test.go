@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 const (
@@ -70,12 +71,12 @@ func TestSource(t *testing.T) {
 		support []int
 		want    error
 	}{
-		{[]float64{1}, nil, ErrShape}, {[]float64{1}, []int{0, 1}, ErrShape}, {nil, nil, ErrShape},
-		{nil, []int{}, ErrMass}, {[]float64{0, 0, 0}, nil, ErrMass},
-		{[]float64{1, -1, 1}, nil, ErrNegative}, {[]float64{1, math.NaN(), 1}, nil, ErrNotFinite},
-		{[]float64{1, math.Inf(1), 1}, nil, ErrNotFinite},
-		{[]float64{1, 1}, []int{1, 1}, ErrSupport}, {[]float64{1, 1}, []int{1, 0}, ErrSupport},
-		{[]float64{1, 1}, []int{1, 3}, ErrSupport}, {[]float64{1}, []int{-1}, ErrSupport},
+		{[]float64{1}, nil, wpmerr.ErrShape}, {[]float64{1}, []int{0, 1}, wpmerr.ErrShape}, {nil, nil, wpmerr.ErrShape},
+		{nil, []int{}, wpmerr.ErrMass}, {[]float64{0, 0, 0}, nil, wpmerr.ErrMass},
+		{[]float64{1, -1, 1}, nil, wpmerr.ErrNegative}, {[]float64{1, math.NaN(), 1}, nil, wpmerr.ErrNotFinite},
+		{[]float64{1, math.Inf(1), 1}, nil, wpmerr.ErrNotFinite},
+		{[]float64{1, 1}, []int{1, 1}, wpmerr.ErrSupport}, {[]float64{1, 1}, []int{1, 0}, wpmerr.ErrSupport},
+		{[]float64{1, 1}, []int{1, 3}, wpmerr.ErrSupport}, {[]float64{1}, []int{-1}, wpmerr.ErrSupport},
 	} {
 		if err := s.Set(3, tt.source, tt.support); !errors.Is(err, tt.want) || len(s.Rows) != 0 {
 			t.Errorf("%v: %v, want %v", tt, err, tt.want)
@@ -92,13 +93,13 @@ func TestBox(t *testing.T) {
 		err    error
 	}{
 		{0.5, 2, 0, false, nil}, {1, 2, 1, false, nil}, {1 + 0x1p-41, 2, 1, true, nil},
-		{1 + 0x1p-39, 2, 0, false, ErrInfeasible},
+		{1 + 0x1p-39, 2, 0, false, wpmerr.ErrInfeasible},
 		{1 - 0x1p-41, 2, 0, false, nil}, {0.5, 1, -1, false, nil}, {0.5, 1 - 0x1p-41, -1, true, nil},
-		{0.5, 1 - 0x1p-39, 0, false, ErrInfeasible},
-		{0.5, 1 + 0x1p-41, 0, false, nil}, {1, 1, 1, false, nil}, {0.5, math.Inf(1), 0, false, ErrNotFinite},
-		{-1, 1, 0, false, ErrNegative},
-		{2, 1, 0, false, ErrBox}, {0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, ErrInfeasible},
-		{0, 0, 0, false, ErrInfeasible},
+		{0.5, 1 - 0x1p-39, 0, false, wpmerr.ErrInfeasible},
+		{0.5, 1 + 0x1p-41, 0, false, nil}, {1, 1, 1, false, nil}, {0.5, math.Inf(1), 0, false, wpmerr.ErrNotFinite},
+		{-1, 1, 0, false, wpmerr.ErrNegative},
+		{2, 1, 0, false, wpmerr.ErrBox}, {0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, wpmerr.ErrInfeasible},
+		{0, 0, 0, false, wpmerr.ErrInfeasible},
 	} {
 		lo, hi := slices.Repeat([]float64{tt.lo / 4}, 4), slices.Repeat([]float64{tt.hi / 4}, 4)
 		b := Box{Full: 7, Point: []float64{1}}
@@ -121,7 +122,7 @@ func TestBox(t *testing.T) {
 	var b Box
 	for _, err := range []error{b.Set(2, []float64{0}, []float64{1, 1}), b.Set(2, []float64{0, 0}, []float64{1}),
 		b.SetTarget(3, []float64{1, 1})} {
-		if !errors.Is(err, ErrShape) {
+		if !errors.Is(err, wpmerr.ErrShape) {
 			t.Error(err)
 		}
 	}
@@ -141,7 +142,7 @@ func TestBox(t *testing.T) {
 			}
 		}
 	}
-	if err := b.SetTarget(2, []float64{0, 0}); !errors.Is(err, ErrMass) {
+	if err := b.SetTarget(2, []float64{0, 0}); !errors.Is(err, wpmerr.ErrMass) {
 		t.Error(err)
 	}
 }
@@ -163,7 +164,7 @@ func TestDims(t *testing.T) {
 	for n, c := range []cost.Matrix{nil, dense, ring, grid, points, cosine, circle, liar{0, 1}, liar{1, 0}, liar{-1, 1},
 		&cost.Dense{},
 		&cost.Dense{K: 2, Kv: 2, Data: make([]float64, 3)}, &cost.Dense{K: math.MaxInt, Kv: 4}} {
-		if _, _, err := Dims(c); !errors.Is(err, ErrShape) {
+		if _, _, err := Dims(c); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("number %d: %v", n, err)
 		}
 	}
@@ -177,9 +178,9 @@ func TestCheckRow(t *testing.T) {
 		row  []float64
 		want error
 	}{
-		{[]float64{0, math.Copysign(0, -1), most}, nil}, {[]float64{0, 1}, ErrShape}, {[]float64{0, -1, 1}, ErrNegative},
-		{[]float64{0, math.NaN(), 1}, ErrNotFinite}, {[]float64{0, math.Inf(-1), 1}, ErrNotFinite},
-		{[]float64{0, math.Inf(1), 1}, ErrNotFinite},
+		{[]float64{0, math.Copysign(0, -1), most}, nil}, {[]float64{0, 1}, wpmerr.ErrShape}, {[]float64{0, -1, 1}, wpmerr.ErrNegative},
+		{[]float64{0, math.NaN(), 1}, wpmerr.ErrNotFinite}, {[]float64{0, math.Inf(-1), 1}, wpmerr.ErrNotFinite},
+		{[]float64{0, math.Inf(1), 1}, wpmerr.ErrNotFinite},
 	} {
 		err := CheckRow(7, tt.row, 3)
 		if !errors.Is(err, tt.want) {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Source is a checked distribution: its rows with mass, and their masses divided by the total. Its slices are reused by
@@ -62,7 +63,7 @@ func scale(name string, xs []float64, bits int, dst []float64) (scaled []float64
 		most = max(most, x)
 	}
 	if most == 0 {
-		return dst, num.Twofold{}, fmt.Errorf("%w: the %d entries of %s sum to 0", ErrMass, len(xs), name)
+		return dst, num.Twofold{}, fmt.Errorf("%w: the %d entries of %s sum to 0", wpmerr.ErrMass, len(xs), name)
 	}
 	_, e := math.Frexp(most)
 	// A shift up by more than 1000 takes two factors, and a shift down by as much.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Stream computes many results at a time and hands them on in order. It serves one call of Run.
@@ -81,8 +82,8 @@ func (s *Stream[R]) Run(ctx context.Context, n int, work func(ctx context.Contex
 		if !full {
 			return nil // stopped
 		}
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("%w: %w after %d of %d distributions", ErrNotConverged, err, i, n)
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w after %d of %d distributions", wpmerr.Ended(ctx), i, n)
 		}
 		if at.Err != nil {
 			if batch.Failed++; batch.Failed == 1 {

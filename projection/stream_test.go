@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestStream: every index is worked at once and emitted in order, ahead of emit by no more than there are slots.
@@ -131,7 +132,7 @@ func TestStreamStops(t *testing.T) {
 				t.Errorf("emit fails at %d: %v after %d calls", at, err, calls)
 			}
 			calls, _, err := run(work, func(cancel func()) error { cancel(); return nil })
-			if at < 99 && (!errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled)) || calls != at+1 {
+			if at < 99 && (!errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled)) || calls != at+1 {
 				t.Errorf("cancelled at %d: %v after %d calls", at, err, calls)
 			}
 			if _, thrown, _ := run(work, func(func()) error { panic("emit") }); thrown != "emit" {

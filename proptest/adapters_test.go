@@ -26,6 +26,7 @@ import (
 	"github.com/wpm-go/wpm/proptest/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/paper"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // What it takes to run the laws on the packages of this module: a few lines each.
@@ -110,7 +111,7 @@ func tilted(c [][]float64, eps float64) (design.Base, error) {
 func bestEffort(c [][]float64, eps float64) (design.Base, error) {
 	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 		r, err := basemeasure.Solve(context.Background(), d, eps, basemeasure.Settings{Gap: 1e-14})
-		if errors.Is(err, basemeasure.ErrNotConverged) {
+		if errors.Is(err, wpmerr.ErrNotConverged) {
 			if r.Upper-r.Lower > proptest.ValueTol*cost.Max(d) {
 				return r, fmt.Errorf("%w: %w", design.ErrNoAnswer, err)
 			}
@@ -175,7 +176,7 @@ func (h hurried) Project(p proptest.Problem, reg float64) (projection.EntropicPr
 // stopped is the error of a solver that stopped before its goal: none if there was a limit.
 func stopped(err error, limit int) error {
 	switch {
-	case !errors.Is(err, sinkhorn.ErrNotConverged):
+	case !errors.Is(err, wpmerr.ErrNotConverged):
 		return err
 	case limit > 0:
 		return nil
@@ -217,7 +218,7 @@ func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicPro
 	}
 	var r sinkhorn.Result
 	if err := pr.Project(context.Background(), []float64{1}, []int{0}, &r); err != nil &&
-		!errors.Is(err, sinkhorn.ErrNotConverged) {
+		!errors.Is(err, wpmerr.ErrNotConverged) {
 		return projection.EntropicProjection{}, err
 	}
 	err = pr.Project(context.Background(), in.Source, nil, &r)
@@ -255,7 +256,7 @@ func paperStep(p proptest.Problem, reg float64, logV []float64) (next, q []float
 		r, e := sinkhorn.Project(context.Background(), in, sinkhorn.Settings{
 			Method: sinkhorn.Paper, Initial: logV, MaxIterations: n, Tolerance: 1e-300,
 		})
-		if e != nil && !errors.Is(e, sinkhorn.ErrNotConverged) {
+		if e != nil && !errors.Is(e, wpmerr.ErrNotConverged) {
 			err = e
 		}
 		return r

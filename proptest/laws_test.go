@@ -24,6 +24,7 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/sphere"
+	"github.com/wpm-go/wpm/wpmerr"
 	"pgregory.net/rapid"
 )
 
@@ -112,7 +113,7 @@ func TestBaseMeasureSolveMinimax(t *testing.T) {
 		best := func(c [][]float64, eps float64) (design.Base, error) {
 			return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 				r, err := basemeasure.Solve(context.Background(), d, eps, basemeasure.Settings{})
-				if calls++; errors.Is(err, basemeasure.ErrNotConverged) {
+				if calls++; errors.Is(err, wpmerr.ErrNotConverged) {
 					stopped++
 					t.Skip(err)
 				}

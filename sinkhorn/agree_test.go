@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestProjectorAgrees: a Projector gives the results of Project for every setting, Reg and number of atoms: bit for
@@ -48,7 +49,7 @@ func TestProjectorAgrees(t *testing.T) {
 		}
 		var r Result
 		err = pr.Project(context.Background(), p.Source, p.Support, &r)
-		if !errors.Is(err, ErrNotConverged) && err != nil || r.Status != want.Status {
+		if !errors.Is(err, wpmerr.ErrNotConverged) && err != nil || r.Status != want.Status {
 			rt.Fatalf("%v, status %v; Project: %v, status %v", err, r.Status, wantErr, want.Status)
 		}
 		switch {
@@ -106,7 +107,7 @@ func TestProjectorGrid(t *testing.T) {
 		q := p
 		q.Source, q.Support = source, support
 		want, err := Project(context.Background(), q, set)
-		if err != nil && !is(err, ErrNotConverged) {
+		if err != nil && !is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, set)
@@ -114,7 +115,7 @@ func TestProjectorGrid(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r Result
-		if err := pr.Project(context.Background(), source, support, &r); err != nil && !is(err, ErrNotConverged) {
+		if err := pr.Project(context.Background(), source, support, &r); err != nil && !is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		if onShared(t, pr, source, support) {

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 	"pgregory.net/rapid"
 )
 
@@ -24,17 +25,17 @@ func TestRegByGapRefusals(t *testing.T) {
 		s    Settings
 		want error
 	}{
-		{0, Settings{}, ErrReg},
-		{0, Settings{Tolerance: 1e-9}, ErrReg},
-		{-1, Settings{Gap: 0.1}, ErrReg},
-		{math.NaN(), Settings{Gap: 0.1}, ErrReg},
-		{math.Inf(1), Settings{Gap: 0.1}, ErrReg},
-		{0, Settings{Gap: -0.1}, ErrReg},
-		{0, Settings{Gap: math.NaN()}, ErrReg},
-		{0, Settings{Gap: math.Inf(1)}, ErrSettings},
-		{0, Settings{Gap: 0.1, Method: Paper}, ErrSettings},
-		{0, Settings{Gap: 0.1, Tolerance: 1e-9}, ErrSettings},
-		{0, Settings{Gap: 0.1, Initial: make([]float64, 7)}, ErrSettings},
+		{0, Settings{}, wpmerr.ErrReg},
+		{0, Settings{Tolerance: 1e-9}, wpmerr.ErrReg},
+		{-1, Settings{Gap: 0.1}, wpmerr.ErrReg},
+		{math.NaN(), Settings{Gap: 0.1}, wpmerr.ErrReg},
+		{math.Inf(1), Settings{Gap: 0.1}, wpmerr.ErrReg},
+		{0, Settings{Gap: -0.1}, wpmerr.ErrReg},
+		{0, Settings{Gap: math.NaN()}, wpmerr.ErrReg},
+		{0, Settings{Gap: math.Inf(1)}, wpmerr.ErrSettings},
+		{0, Settings{Gap: 0.1, Method: Paper}, wpmerr.ErrSettings},
+		{0, Settings{Gap: 0.1, Tolerance: 1e-9}, wpmerr.ErrSettings},
+		{0, Settings{Gap: 0.1, Initial: make([]float64, 7)}, wpmerr.ErrSettings},
 	} {
 		p.Reg = tt.reg
 		if r, err := Project(context.Background(), p, tt.s); !errors.Is(err, tt.want) || r.Q != nil {
@@ -44,7 +45,7 @@ func TestRegByGapRefusals(t *testing.T) {
 	p.Reg = 0
 	r := mustProject(t, p, Settings{Gap: 0.1})
 	r.Settings = Settings{}
-	if _, _, err := Verify(p, r); !errors.Is(err, ErrReg) {
+	if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrReg) {
 		t.Errorf("Verify of Reg = 0 without a gap: %v", err)
 	}
 }
@@ -84,7 +85,7 @@ func TestRegByGap(t *testing.T) {
 		if r.Reg <= leastReg(scale) {
 			limit = max(limit, 12*0x1p-48*scale/r.Reg*most)
 		}
-		if errors.Is(err, ErrNotConverged) && r.Status == Stalled && r.Gap() <= limit {
+		if errors.Is(err, wpmerr.ErrNotConverged) && r.Status == Stalled && r.Gap() <= limit {
 			err = nil
 		} else if err == nil && !(r.Gap() <= gap*r.Upper+1e-13*most) { // what is kept for sums over nine points
 			t.Fatalf("converged at [%v, %v]", r.Lower, r.Upper)
@@ -252,7 +253,7 @@ func TestRegByGapStops(t *testing.T) {
 				},
 			} {
 				p, r, err := with()
-				if errors.Is(err, ErrNotConverged) && r.Status == want {
+				if errors.Is(err, wpmerr.ErrNotConverged) && r.Status == want {
 					stopped++
 				} else if err != nil {
 					t.Errorf("%s, %d: %v, %v", name, n, r.Status, err)
@@ -298,7 +299,7 @@ func TestRegTooLarge(t *testing.T) {
 			t.Run(fmt.Sprint(side, rel), func(t *testing.T) {
 				p := gridProblem(t, side, side, 1, rel)
 				r, err := onGrid(t, ctx, p, Settings{Gap: 1e-3})
-				if !errors.Is(err, ErrNotConverged) || r.Status != RegLimit {
+				if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != RegLimit {
 					t.Fatalf("%v, %v", r.Status, err)
 				}
 				checkResult(t, p, r)

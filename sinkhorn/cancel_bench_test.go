@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // stopwatch is a context that ends when it has been looked at so many times, and remembers when.
@@ -62,7 +63,7 @@ func BenchmarkCancel(b *testing.B) {
 		run := func(at int64) (looks, after int64) {
 			s := stopwatch{context.Background(), new(atomic.Int64), at, new(atomic.Int64)}
 			_, err := Project(s, p, set)
-			if err != nil && !is(err, ErrNotConverged) {
+			if err != nil && !is(err, wpmerr.ErrNotConverged) {
 				b.Fatal(err)
 			}
 			if t := s.ended.Load(); t != 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // counting counts the rows that are read, ends a context when it has given so many, and counts those that are asked for
@@ -42,7 +43,7 @@ func (c *counting) Row(i int, buf []float64) []float64 {
 // and both errors.
 func checkCancelled(t *testing.T, what string, p Problem, r Result, err error) {
 	t.Helper()
-	if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || r.Status != Cancelled {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || r.Status != Cancelled {
 		t.Errorf("%s: status %v, %v", what, r.Status, err)
 		return
 	}

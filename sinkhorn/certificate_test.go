@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestBestShift compares with trying every break.
@@ -77,15 +78,15 @@ func TestRelativeReg(t *testing.T) {
 		rho  float64
 		want error
 	}{
-		{[]float64{0, 0}, 1, ErrReg}, {[]float64{0, 1}, 0, ErrReg}, {[]float64{0, 1}, nan, ErrReg},
-		{[]float64{0, 1}, inf, ErrReg},
-		{[]float64{0, 1e300}, 1e300, ErrReg}, {[]float64{0, 1e-300}, 1e-300, ErrReg},
+		{[]float64{0, 0}, 1, wpmerr.ErrReg}, {[]float64{0, 1}, 0, wpmerr.ErrReg}, {[]float64{0, 1}, nan, wpmerr.ErrReg},
+		{[]float64{0, 1}, inf, wpmerr.ErrReg},
+		{[]float64{0, 1e300}, 1e300, wpmerr.ErrReg}, {[]float64{0, 1e-300}, 1e-300, wpmerr.ErrReg},
 	} {
 		if _, err := RelativeReg(dense(t, c.c), c.rho); !is(err, c.want) {
 			t.Errorf("RelativeReg(%v, %v): error %v, want %v", c.c, c.rho, err, c.want)
 		}
 	}
-	if _, err := RelativeReg(nil, 1); !is(err, ErrShape) {
+	if _, err := RelativeReg(nil, 1); !is(err, wpmerr.ErrShape) {
 		t.Errorf("RelativeReg(nil): %v", err)
 	}
 }

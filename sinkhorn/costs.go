@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // costs is the cost matrix on the rows with mass and the columns with room.
@@ -50,7 +51,7 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 		return c, nil
 	}
 	if c.k > cost.MaxEntries/c.n {
-		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", ErrShape, c.k, c.n, cost.MaxEntries)
+		return nil, fmt.Errorf("%w: %d x %d entries, at most %d", wpmerr.ErrShape, c.k, c.n, cost.MaxEntries)
 	}
 	c.full = make([][]float64, c.k)
 	c.row, c.min = c.full, make([]float64, c.k)
@@ -111,7 +112,7 @@ func (c *costs) scale(in *instance, high []float64, tiny float64) error {
 		c.reg = in.reg
 	}
 	if in.reg < minRelReg*c.rng {
-		return fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, in.reg, minRelReg, c.rng)
+		return fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", wpmerr.ErrReg, in.reg, minRelReg, c.rng)
 	}
 	c.top = c.most
 	if c.max > 64*c.rng {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // efforts holds how much work fixed instances take: passes (iterations of method Paper and of that for grids), Newton
@@ -75,7 +76,7 @@ func (e *effort) update() {
 func solvedOrStopped(t *testing.T, p Problem, s Settings) Result {
 	t.Helper()
 	r, err := Project(context.Background(), p, s)
-	if err != nil && !is(err, ErrNotConverged) {
+	if err != nil && !is(err, wpmerr.ErrNotConverged) {
 		t.Fatal(err)
 	}
 	return r
@@ -166,7 +167,7 @@ func TestEffortGrid(t *testing.T) {
 					}
 					s.MaxIterations = 250
 					r, err := onGrid(t, context.Background(), gridProblem(t, size[0], size[1], eps, reg), s)
-					if err != nil && !is(err, ErrNotConverged) {
+					if err != nil && !is(err, wpmerr.ErrNotConverged) {
 						t.Fatal(err)
 					}
 					e.stats(fmt.Sprintf("%d x %d cells, eps %v, Reg %v, tolerance %v, gap %v", size[0], size[1], eps, reg, s.Tolerance,
@@ -193,7 +194,7 @@ func TestEffortShared(t *testing.T) {
 				g := newGenerator(uint64(k))
 				var r Result
 				for n := range 3 {
-					if err := p.Project(context.Background(), skewed(g, k), nil, &r); err != nil && !is(err, ErrNotConverged) {
+					if err := p.Project(context.Background(), skewed(g, k), nil, &r); err != nil && !is(err, wpmerr.ErrNotConverged) {
 						t.Fatal(err)
 					}
 					e.stats(fmt.Sprintf("%d rows, Reg %v, tolerance %v, gap %v, number %d", k, rel, s.Tolerance, s.Gap, n), r.Stats)

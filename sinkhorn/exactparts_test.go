@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // ulps is x moved by n floats.
@@ -29,11 +30,11 @@ func TestBoxes(t *testing.T) {
 		err    error
 	}{
 		{0.5, 2, 0, false, nil}, {1, 2, 1, false, nil}, {1 + 0x1p-41, 2, 1, true, nil},
-		{1 + 0x1p-39, 2, 0, false, ErrInfeasible}, {1 - 0x1p-41, 2, 0, false, nil},
-		{0.5, 1, -1, false, nil}, {0.5, 1 - 0x1p-41, -1, true, nil}, {0.5, 1 - 0x1p-39, 0, false, ErrInfeasible},
+		{1 + 0x1p-39, 2, 0, false, wpmerr.ErrInfeasible}, {1 - 0x1p-41, 2, 0, false, nil},
+		{0.5, 1, -1, false, nil}, {0.5, 1 - 0x1p-41, -1, true, nil}, {0.5, 1 - 0x1p-39, 0, false, wpmerr.ErrInfeasible},
 		{0.5, 1 + 0x1p-41, 0, false, nil}, {1, 1, 1, false, nil},
-		{0.5, math.Inf(1), 0, false, ErrNotFinite}, {-1, 1, 0, false, ErrNegative}, {2, 1, 0, false, ErrBox},
-		{0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, ErrInfeasible},
+		{0.5, math.Inf(1), 0, false, wpmerr.ErrNotFinite}, {-1, 1, 0, false, wpmerr.ErrNegative}, {2, 1, 0, false, wpmerr.ErrBox},
+		{0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, wpmerr.ErrInfeasible},
 	} {
 		in := &instance{kv: 4}
 		lo, hi := slices.Repeat([]float64{tt.lo / 4}, 4), slices.Repeat([]float64{tt.hi / 4}, 4)

@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn/internal/gridproof"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // carriedPlan is the plan of logV at reg, row by row, moved along a flow.
@@ -52,7 +53,7 @@ func TestLargeGridInFloats(t *testing.T) {
 	const rows, cols = 100, 101
 	p := gridProblem(t, rows, cols, 1, 1e-4) // few cells within reach, so that sums are short
 	r, err := onGrid(t, context.Background(), p, Settings{Initial: make([]float64, rows*cols), MaxIterations: 1})
-	if !is(err, ErrNotConverged) {
+	if !is(err, wpmerr.ErrNotConverged) {
 		t.Fatal(err)
 	}
 	r.Flow = nil
@@ -88,7 +89,7 @@ func TestFlowCost(t *testing.T) {
 			for _, most := range []int{1, 5, 40} {
 				p := gridProblem(t, size[0], size[1], 2, reg)
 				r, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-12, MaxIterations: most})
-				if err != nil && !is(err, ErrNotConverged) {
+				if err != nil && !is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				v := verifierOf(t, p, r.Q)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn/grid"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Flow repairs the plan of LogV on a grid.
@@ -47,7 +48,7 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 		in.reg = leastReg(rng)
 	}
 	if in.reg < minRelReg*rng {
-		return Result{}, fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", ErrReg, in.reg, minRelReg, rng)
+		return Result{}, fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", wpmerr.ErrReg, in.reg, minRelReg, rng)
 	}
 	a := grid.Solve(ctx, grid.Problem{Grid: g, Mu: mu, Lo: in.lo, Hi: in.hi, Reg: in.reg},
 		grid.Settings{Tolerance: set.Tolerance, Gap: set.Gap, MaxIterations: set.MaxIterations, Initial: set.Initial,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // gridProblem is a projection on a rows x cols grid with a smooth source (the bump of a Gauss curve on a floor) and a
@@ -100,7 +101,7 @@ func TestGridEnclosesOptimum(t *testing.T) {
 			for _, reg := range []float64{0.1, 1e-3, 1e-5} {
 				p := gridProblem(t, size[0], size[1], eps, reg)
 				r, err := onGrid(t, context.Background(), p, Settings{Gap: 1e-9, MaxIterations: 400})
-				if err != nil && !errors.Is(err, ErrNotConverged) {
+				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				checkResult(t, p, r)
@@ -117,14 +118,14 @@ func TestGridCancelled(t *testing.T) {
 	for looks := 0; looks < 12; looks += numtest.Cases(3, 1) {
 		ctx := &countdown{context.Background(), looks * looks * 2}
 		r, err := onGrid(t, ctx, p, Settings{Gap: 1e-9, Tolerance: 1e-300})
-		if !errors.Is(err, ErrNotConverged) || r.Status != Cancelled {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Cancelled {
 			t.Fatalf("after %d looks: status %v, error %v", looks*looks*2, r.Status, err)
 		}
 		checkResult(t, p, r)
 	}
 	for _, most := range []int{1, 5, 50, 200} {
 		r, err := onGrid(t, context.Background(), p, Settings{Gap: 1e-9, Tolerance: 1e-300, MaxIterations: most})
-		if !errors.Is(err, ErrNotConverged) || r.Status != IterationLimit {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != IterationLimit {
 			t.Fatalf("MaxIterations %d: status %v, error %v", most, r.Status, err)
 		}
 		if r.Iterations > most {
@@ -179,7 +180,7 @@ func TestGridEdges(t *testing.T) {
 				p.Lo, p.Hi = box(m, eps)
 				for _, s := range []Settings{{Gap: 0.05, MaxIterations: 300}, {Tolerance: 1e-6, MaxIterations: 300}} {
 					r, err := onGrid(t, context.Background(), p, s)
-					if err != nil && !errors.Is(err, ErrNotConverged) {
+					if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 						t.Fatalf("%s, eps %v: %v", name, eps, err)
 					}
 					checkResult(t, p, r)
@@ -272,7 +273,7 @@ func TestGridLarge(t *testing.T) {
 		} {
 			bad := r
 			spoil(&bad)
-			if _, _, err := Verify(p, bad); !errors.Is(err, ErrCertificate) {
+			if _, _, err := Verify(p, bad); !errors.Is(err, wpmerr.ErrCertificate) {
 				t.Errorf("Verify with a spoilt %s: %v", what, err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // round is a ring of n points, a source with a bulge, and the box of the uniform measure at eps = 1.
@@ -40,7 +41,7 @@ func TestChunks(t *testing.T) {
 	for _, m := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
 		r, err := sinkhorn.Project(context.Background(), p,
 			sinkhorn.Settings{Method: m, MaxIterations: 3, History: m == sinkhorn.Paper})
-		if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		if _, _, err := sinkhorn.Verify(p, r); err != nil {
@@ -60,7 +61,7 @@ func TestProjectRefusesGridReg(t *testing.T) {
 	}
 	p := round(t, 1600, 1e-300)
 	p.Cost = grid
-	if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{}); !errors.Is(err, sinkhorn.ErrReg) {
+	if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{}); !errors.Is(err, wpmerr.ErrReg) {
 		t.Errorf("%v, want ErrReg", err)
 	}
 }
@@ -73,7 +74,7 @@ func TestVerifyRefusesFlowOffGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Flow = &sinkhorn.Flow{Right: make([]float64, 4), Down: make([]float64, 4), Steps: 1}
-	if _, _, err := sinkhorn.Verify(p, r); !errors.Is(err, sinkhorn.ErrCertificate) {
+	if _, _, err := sinkhorn.Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("%v, want ErrCertificate", err)
 	}
 }
@@ -88,7 +89,7 @@ func TestGapOutOfReach(t *testing.T) {
 	p := sinkhorn.Problem{Cost: c, Source: []float64{1}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}, Reg: 10}
 	for _, m := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
 		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: m, Gap: 0.1})
-		if !errors.Is(err, sinkhorn.ErrNotConverged) || r.Status != sinkhorn.RegLimit || !(r.Gap() > 0.1*r.Upper) {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != sinkhorn.RegLimit || !(r.Gap() > 0.1*r.Upper) {
 			t.Errorf("%v: %v, %v, gap %v", m, r.Status, err, r.Gap())
 		}
 		if _, _, err := sinkhorn.Verify(p, r); err != nil {

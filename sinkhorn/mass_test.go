@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestSourceScale: any masses with a positive sum are a distribution. A power of two times them changes no bit, another
@@ -33,7 +34,7 @@ func TestSourceScale(t *testing.T) {
 			}
 			kept := slices.Clone(q.Source)
 			r, err := Project(context.Background(), q, set)
-			if err != nil && !is(err, ErrNotConverged) {
+			if err != nil && !is(err, wpmerr.ErrNotConverged) {
 				rt.Fatalf("Project: %v", err)
 			}
 			if _, _, err := Verify(q, r); err != nil {
@@ -117,7 +118,7 @@ func TestLostRows(t *testing.T) {
 		for _, m := range methods {
 			for _, s := range []Settings{{Method: m}, {Method: m, Gap: 1e-3}} {
 				r, err := Project(context.Background(), p, s)
-				if err != nil && !errors.Is(err, ErrNotConverged) {
+				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				upper, lower, err := Verify(p, r)
@@ -146,7 +147,7 @@ func TestLostRowsAreReadOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := Problem{Cost: c, Source: mu, Lo: []float64{.1, .1, .1}, Hi: []float64{1, 1, 1}, Reg: 1}
-	if _, err := Project(ctx, p, Settings{}); !errors.Is(err, ErrNotConverged) || c.rows.Load() > 0 {
+	if _, err := Project(ctx, p, Settings{}); !errors.Is(err, wpmerr.ErrNotConverged) || c.rows.Load() > 0 {
 		t.Errorf("%v after %d rows", err, c.rows.Load())
 	}
 }

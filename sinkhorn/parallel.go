@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // watch runs the loops of a call and looks at its context.
@@ -17,9 +18,7 @@ type watch struct {
 // loop calls f(0), ..., f(m-1), on several threads if there are any, unless the context ends.
 func (w *watch) loop(m int, f func(i int)) {
 	ctx := w.ctx
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if parallel.For(ctx, m, f) != nil {
 		w.over.Store(true)
 	}

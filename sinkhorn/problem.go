@@ -2,7 +2,6 @@ package sinkhorn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Problem is one entropic projection: the distribution Source, to be moved into the box
@@ -99,7 +99,7 @@ func newInstance(p Problem) (*instance, error) {
 // checkReg checks a regularisation, or one relative to the cost.
 func checkReg(name string, x float64) error {
 	if !(x > 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("%w: %s = %v, want a finite number > 0", ErrReg, name, x)
+		return fmt.Errorf("%w: %s = %v, want a finite number > 0", wpmerr.ErrReg, name, x)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func RelativeReg(c cost.Matrix, rho float64) (float64, error) {
 		return 0, err
 	}
 	if err := cost.Validate(c); err != nil {
-		return 0, fmt.Errorf("%w: %w", class(err), err)
+		return 0, err
 	}
 	if err := checkReg("rho", rho); err != nil {
 		return 0, err
@@ -211,16 +211,5 @@ func RelativeReg(c cost.Matrix, rho float64) (float64, error) {
 	if reg := rho * r; reg > 0 && !math.IsInf(reg, 0) {
 		return reg, nil
 	}
-	return 0, fmt.Errorf("%w: %v times the range %v of the cost is not a positive float64", ErrReg, rho, r)
-}
-
-// class returns the error of this package for an error of package cost.
-func class(err error) error {
-	switch {
-	case errors.Is(err, cost.ErrNotFinite):
-		return ErrNotFinite
-	case errors.Is(err, cost.ErrNegative):
-		return ErrNegative
-	}
-	return ErrShape
+	return 0, fmt.Errorf("%w: %v times the range %v of the cost is not a positive float64", wpmerr.ErrReg, rho, r)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Project finds the distribution q in the box and the plan P from the source to q that minimise
@@ -30,9 +31,7 @@ func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if g := in.separable(set); g != nil {
 		return in.grid(ctx, g, set)
 	}
@@ -98,14 +97,13 @@ func (r *Result) err(ctx context.Context) error {
 	case Converged:
 		return nil
 	case Cancelled:
-		return fmt.Errorf("%w after %d iterations, residual %.3g: %w", ErrNotConverged, r.Iterations, r.Residual,
-			context.Cause(ctx))
+		return fmt.Errorf("%w after %d iterations, residual %.3g", wpmerr.Ended(ctx), r.Iterations, r.Residual)
 	case IterationLimit:
-		return fmt.Errorf("%w: %d iterations, residual %.3g", ErrNotConverged, r.Iterations, r.Residual)
+		return fmt.Errorf("%w: %d iterations, residual %.3g", wpmerr.ErrNotConverged, r.Iterations, r.Residual)
 	case RegLimit:
 		return fmt.Errorf("%w: Reg = %v is too large for a relative gap of %v: %.3g after %d iterations, residual %.3g",
-			ErrNotConverged, r.Reg, r.Settings.Gap, r.Gap()/r.Upper, r.Iterations, r.Residual)
+			wpmerr.ErrNotConverged, r.Reg, r.Settings.Gap, r.Gap()/r.Upper, r.Iterations, r.Residual)
 	}
-	return fmt.Errorf("%w: no further progress after %d iterations, residual %.3g, relative gap %.3g", ErrNotConverged,
+	return fmt.Errorf("%w: no further progress after %d iterations, residual %.3g, relative gap %.3g", wpmerr.ErrNotConverged,
 		r.Iterations, r.Residual, r.Gap()/r.Upper)
 }

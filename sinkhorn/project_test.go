@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
@@ -161,47 +162,47 @@ func TestErrors(t *testing.T) {
 		change func(*Problem, *Settings)
 		want   error
 	}{
-		{"nil cost", func(p *Problem, _ *Settings) { p.Cost = nil }, ErrShape},
-		{"nil dense", func(p *Problem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, ErrShape},
-		{"nil ring", func(p *Problem, _ *Settings) { p.Cost = (*cost.Ring)(nil) }, ErrShape},
-		{"empty cost", func(p *Problem, _ *Settings) { p.Cost = &cost.Dense{} }, ErrShape},
-		{"short cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, 1, 1) }, ErrShape},
-		{"NaN cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, nan, 1, 0) }, ErrNotFinite},
-		{"infinite cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, 1, 1, inf) }, ErrNotFinite},
-		{"negative cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, -1, 1, 0) }, ErrNegative},
+		{"nil cost", func(p *Problem, _ *Settings) { p.Cost = nil }, wpmerr.ErrShape},
+		{"nil dense", func(p *Problem, _ *Settings) { p.Cost = (*cost.Dense)(nil) }, wpmerr.ErrShape},
+		{"nil ring", func(p *Problem, _ *Settings) { p.Cost = (*cost.Ring)(nil) }, wpmerr.ErrShape},
+		{"empty cost", func(p *Problem, _ *Settings) { p.Cost = &cost.Dense{} }, wpmerr.ErrShape},
+		{"short cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, 1, 1) }, wpmerr.ErrShape},
+		{"NaN cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, nan, 1, 0) }, wpmerr.ErrNotFinite},
+		{"infinite cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, 1, 1, inf) }, wpmerr.ErrNotFinite},
+		{"negative cost", func(p *Problem, _ *Settings) { p.Cost = raw(0, -1, 1, 0) }, wpmerr.ErrNegative},
 		{"NaN cost in a row without mass",
-			func(p *Problem, _ *Settings) { p.Cost, p.Source = raw(0, 1, nan, 0), []float64{1, 0} }, ErrNotFinite},
-		{"short source", func(p *Problem, _ *Settings) { p.Source = []float64{1} }, ErrShape},
-		{"NaN source", func(p *Problem, _ *Settings) { p.Source = []float64{nan, 1} }, ErrNotFinite},
-		{"negative source", func(p *Problem, _ *Settings) { p.Source = []float64{-.5, 1.5} }, ErrNegative},
-		{"no mass", func(p *Problem, _ *Settings) { p.Source = []float64{0, 0} }, ErrMass},
-		{"nobody", func(p *Problem, _ *Settings) { p.Source, p.Support = nil, []int{} }, ErrMass},
-		{"support twice", func(p *Problem, _ *Settings) { p.Support = []int{0, 0} }, ErrSupport},
-		{"support beyond", func(p *Problem, _ *Settings) { p.Support = []int{0, 2} }, ErrSupport},
-		{"support negative", func(p *Problem, _ *Settings) { p.Support = []int{-1, 1} }, ErrSupport},
-		{"support length", func(p *Problem, _ *Settings) { p.Support = []int{0} }, ErrShape},
-		{"short lo", func(p *Problem, _ *Settings) { p.Lo = []float64{0} }, ErrShape},
-		{"short hi", func(p *Problem, _ *Settings) { p.Hi = []float64{1} }, ErrShape},
-		{"NaN lo", func(p *Problem, _ *Settings) { p.Lo = []float64{nan, 0} }, ErrNotFinite},
-		{"infinite hi", func(p *Problem, _ *Settings) { p.Hi = []float64{inf, 1} }, ErrNotFinite},
-		{"negative lo", func(p *Problem, _ *Settings) { p.Lo = []float64{-.1, 0} }, ErrNegative},
-		{"lo above hi", func(p *Problem, _ *Settings) { p.Lo = []float64{.95, 0} }, ErrBox},
-		{"too much", func(p *Problem, _ *Settings) { p.Lo = []float64{.6, .6} }, ErrInfeasible},
-		{"too little", func(p *Problem, _ *Settings) { p.Hi = []float64{.4, .4} }, ErrInfeasible},
-		{"no reg", func(p *Problem, _ *Settings) { p.Reg = 0 }, ErrReg},
-		{"negative reg", func(p *Problem, _ *Settings) { p.Reg = -1 }, ErrReg},
-		{"NaN reg", func(p *Problem, _ *Settings) { p.Reg = nan }, ErrReg},
-		{"infinite reg", func(p *Problem, _ *Settings) { p.Reg = inf }, ErrReg},
-		{"small reg", func(p *Problem, _ *Settings) { p.Reg = 0.99e-9 }, ErrReg},
-		{"method", func(_ *Problem, s *Settings) { s.Method = 3 }, ErrSettings},
-		{"tolerance", func(_ *Problem, s *Settings) { s.Tolerance = -1 }, ErrSettings},
-		{"NaN tolerance", func(_ *Problem, s *Settings) { s.Tolerance = nan }, ErrSettings},
-		{"gap", func(_ *Problem, s *Settings) { s.Gap = nan }, ErrSettings},
-		{"iterations", func(_ *Problem, s *Settings) { s.MaxIterations = -1 }, ErrSettings},
-		{"start length", func(_ *Problem, s *Settings) { s.Initial = []float64{0} }, ErrShape},
-		{"NaN start", func(_ *Problem, s *Settings) { s.Initial = []float64{0, nan} }, ErrNotFinite},
-		{"history of Fast", func(_ *Problem, s *Settings) { s.Method, s.History = Fast, true }, ErrSettings},
-		{"infinite start", func(_ *Problem, s *Settings) { s.Initial = []float64{0, -inf} }, ErrNotFinite},
+			func(p *Problem, _ *Settings) { p.Cost, p.Source = raw(0, 1, nan, 0), []float64{1, 0} }, wpmerr.ErrNotFinite},
+		{"short source", func(p *Problem, _ *Settings) { p.Source = []float64{1} }, wpmerr.ErrShape},
+		{"NaN source", func(p *Problem, _ *Settings) { p.Source = []float64{nan, 1} }, wpmerr.ErrNotFinite},
+		{"negative source", func(p *Problem, _ *Settings) { p.Source = []float64{-.5, 1.5} }, wpmerr.ErrNegative},
+		{"no mass", func(p *Problem, _ *Settings) { p.Source = []float64{0, 0} }, wpmerr.ErrMass},
+		{"nobody", func(p *Problem, _ *Settings) { p.Source, p.Support = nil, []int{} }, wpmerr.ErrMass},
+		{"support twice", func(p *Problem, _ *Settings) { p.Support = []int{0, 0} }, wpmerr.ErrSupport},
+		{"support beyond", func(p *Problem, _ *Settings) { p.Support = []int{0, 2} }, wpmerr.ErrSupport},
+		{"support negative", func(p *Problem, _ *Settings) { p.Support = []int{-1, 1} }, wpmerr.ErrSupport},
+		{"support length", func(p *Problem, _ *Settings) { p.Support = []int{0} }, wpmerr.ErrShape},
+		{"short lo", func(p *Problem, _ *Settings) { p.Lo = []float64{0} }, wpmerr.ErrShape},
+		{"short hi", func(p *Problem, _ *Settings) { p.Hi = []float64{1} }, wpmerr.ErrShape},
+		{"NaN lo", func(p *Problem, _ *Settings) { p.Lo = []float64{nan, 0} }, wpmerr.ErrNotFinite},
+		{"infinite hi", func(p *Problem, _ *Settings) { p.Hi = []float64{inf, 1} }, wpmerr.ErrNotFinite},
+		{"negative lo", func(p *Problem, _ *Settings) { p.Lo = []float64{-.1, 0} }, wpmerr.ErrNegative},
+		{"lo above hi", func(p *Problem, _ *Settings) { p.Lo = []float64{.95, 0} }, wpmerr.ErrBox},
+		{"too much", func(p *Problem, _ *Settings) { p.Lo = []float64{.6, .6} }, wpmerr.ErrInfeasible},
+		{"too little", func(p *Problem, _ *Settings) { p.Hi = []float64{.4, .4} }, wpmerr.ErrInfeasible},
+		{"no reg", func(p *Problem, _ *Settings) { p.Reg = 0 }, wpmerr.ErrReg},
+		{"negative reg", func(p *Problem, _ *Settings) { p.Reg = -1 }, wpmerr.ErrReg},
+		{"NaN reg", func(p *Problem, _ *Settings) { p.Reg = nan }, wpmerr.ErrReg},
+		{"infinite reg", func(p *Problem, _ *Settings) { p.Reg = inf }, wpmerr.ErrReg},
+		{"small reg", func(p *Problem, _ *Settings) { p.Reg = 0.99e-9 }, wpmerr.ErrReg},
+		{"method", func(_ *Problem, s *Settings) { s.Method = 3 }, wpmerr.ErrSettings},
+		{"tolerance", func(_ *Problem, s *Settings) { s.Tolerance = -1 }, wpmerr.ErrSettings},
+		{"NaN tolerance", func(_ *Problem, s *Settings) { s.Tolerance = nan }, wpmerr.ErrSettings},
+		{"gap", func(_ *Problem, s *Settings) { s.Gap = nan }, wpmerr.ErrSettings},
+		{"iterations", func(_ *Problem, s *Settings) { s.MaxIterations = -1 }, wpmerr.ErrSettings},
+		{"start length", func(_ *Problem, s *Settings) { s.Initial = []float64{0} }, wpmerr.ErrShape},
+		{"NaN start", func(_ *Problem, s *Settings) { s.Initial = []float64{0, nan} }, wpmerr.ErrNotFinite},
+		{"history of Fast", func(_ *Problem, s *Settings) { s.Method, s.History = Fast, true }, wpmerr.ErrSettings},
+		{"infinite start", func(_ *Problem, s *Settings) { s.Initial = []float64{0, -inf} }, wpmerr.ErrNotFinite},
 	} {
 		for _, m := range methods {
 			p, s := good(), Settings{Method: m, AllRows: true}
@@ -251,7 +252,7 @@ func TestCancelled(t *testing.T) {
 				if err == nil {
 					break
 				}
-				if !errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled) || r.Status != Cancelled {
+				if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || r.Status != Cancelled {
 					t.Fatalf("%v, asked %d times: status %v, error %v", m, n, r.Status, err)
 				}
 				ends++
@@ -273,7 +274,7 @@ func TestIterationLimit(t *testing.T) {
 		for n := 1; n < 12; n++ {
 			r, err := Project(context.Background(), p, Settings{Method: m, MaxIterations: n, Tolerance: 1e-14})
 			checkResult(t, p, r)
-			if !errors.Is(err, ErrNotConverged) || r.Status != IterationLimit {
+			if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != IterationLimit {
 				t.Fatalf("%v, %d iterations: status %v, error %v", m, n, r.Status, err)
 			}
 			if m == Paper && r.Iterations != n {
@@ -297,7 +298,7 @@ func TestGap(t *testing.T) {
 		}
 		r, err := Project(context.Background(), p, Settings{Method: m, Gap: 1e-9})
 		checkResult(t, p, r)
-		if !errors.Is(err, ErrNotConverged) || r.Status != RegLimit {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != RegLimit {
 			t.Errorf("%v: an impossible gap: status %v, error %v", m, r.Status, err)
 		}
 		// Fast may end as soon as Reg is most of the gap: the residual moves either bound by the range of the cost at most
@@ -375,7 +376,7 @@ func checkRates(t *testing.T, p Problem, r Result) {
 	var qs, vs [][]float64
 	for n := 1; n <= min(r.Iterations, 12); n++ {
 		s, err := Project(context.Background(), p, Settings{Method: Paper, MaxIterations: n, Tolerance: 1e-13})
-		if err != nil && !errors.Is(err, ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		qs, vs = append(qs, s.Q), append(vs, s.LogV)
@@ -519,7 +520,7 @@ func TestTinyReg(t *testing.T) {
 		p := g.problem(1+g.intn(10), 1+g.intn(10), math.Pow(10, -6-2.999*g.float()))
 		for _, m := range methods {
 			r, err := Project(context.Background(), p, Settings{Method: m, MaxIterations: 3000})
-			if err != nil && !errors.Is(err, ErrNotConverged) {
+			if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 				t.Fatalf("%v: %v", describe(p), err)
 			}
 			checkResult(t, p, r)
@@ -533,7 +534,7 @@ func TestPaperTinyReg(t *testing.T) {
 	for range numtest.Cases(5, 30) {
 		p := g.problem(1+g.intn(8), 1+g.intn(8), 1e-6)
 		r, err := Project(context.Background(), p, Settings{Method: Paper, MaxIterations: 20_000})
-		if err != nil && !errors.Is(err, ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		checkResult(t, p, r)
@@ -615,7 +616,7 @@ func TestFarStart(t *testing.T) {
 	for _, method := range []Method{Paper, Fast} {
 		r, err := Project(context.Background(), p,
 			Settings{Method: method, Gap: 0.1, MaxIterations: 1, Initial: []float64{6, math.MaxFloat64, 0, 0}})
-		if err != nil && !errors.Is(err, ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		if _, _, err := Verify(p, r); err != nil {

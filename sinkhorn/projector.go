@@ -2,7 +2,6 @@ package sinkhorn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Projector projects one distribution after the other with the same cost, box and Reg. What depends on these alone is
@@ -61,16 +61,13 @@ func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Pr
 		return nil, err
 	}
 	if s.Initial != nil || s.History {
-		return nil, fmt.Errorf("%w: Initial and History are not for a Projector", ErrSettings)
+		return nil, fmt.Errorf("%w: Initial and History are not for a Projector", wpmerr.ErrSettings)
 	}
 	if p.settings, err = s.resolve(&p.box); err != nil {
 		return nil, err
 	}
 	if p.c, err = cost.Materialize(context.Background(), c); err != nil {
-		if errors.Is(err, cost.ErrTooLarge) {
-			return nil, fmt.Errorf("%w: %w", ErrShape, err)
-		}
-		return nil, fmt.Errorf("%w: %w", class(err), err)
+		return nil, err
 	}
 	p.box.matrix = c // a grid has ways of its own, by its type
 	if _, ok := c.(*cost.Grid); !ok {
@@ -91,11 +88,9 @@ func (p *Projector) Reg() float64 { return p.box.reg }
 // Problem of this distribution with the cost, the bounds and Reg.
 func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) (err error) {
 	if r == nil {
-		return fmt.Errorf("%w: no Result to fill", ErrShape)
+		return fmt.Errorf("%w: no Result to fill", wpmerr.ErrShape)
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	*r = Result{}
 	in := p.box
 	if err := in.setSource(source, support); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // users is a stream of distributions on some of k points.
@@ -100,7 +101,7 @@ func TestProjectorRandom(t *testing.T) {
 		}
 		var r Result
 		err = pr.Project(context.Background(), p.Source, nil, &r)
-		if err != nil && !errors.Is(err, ErrNotConverged) {
+		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		checkResult(t, p, r)
@@ -187,7 +188,7 @@ func TestProjectorCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var r Result
-	if err := pr.Project(ctx, u.source[0], u.support[0], &r); !errors.Is(err, ErrNotConverged) || r.Status != Cancelled {
+	if err := pr.Project(ctx, u.source[0], u.support[0], &r); !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Cancelled {
 		t.Fatalf("status %v, error %v", r.Status, err)
 	}
 	checkResult(t, Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: 0.01}, r)
@@ -204,16 +205,16 @@ func TestNewProjectorErrors(t *testing.T) {
 		s      Settings
 		want   error
 	}{
-		{"no cost", nil, lo, hi, 1, Settings{}, ErrShape},
-		{"short bounds", c, lo[:3], hi, 1, Settings{}, ErrShape},
-		{"crossed bounds", c, hi, lo, 1, Settings{}, ErrBox},
-		{"NaN", c, []float64{math.NaN(), 0, 0, 0}, hi, 1, Settings{}, ErrNotFinite},
-		{"no room", c, []float64{0, 0, 0, 0}, []float64{0.1, 0.1, 0.1, 0.1}, 1, Settings{}, ErrInfeasible},
-		{"Reg 0", c, lo, hi, 0, Settings{}, ErrReg},
-		{"Gap NaN", c, lo, hi, 1, Settings{Gap: math.NaN()}, ErrSettings},
-		{"History", c, lo, hi, 1, Settings{History: true}, ErrSettings},
-		{"bad cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, math.Inf(1), 3}}, lo, hi, 1, Settings{}, ErrNotFinite},
-		{"negative cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, -1, 3}}, lo, hi, 1, Settings{}, ErrNegative},
+		{"no cost", nil, lo, hi, 1, Settings{}, wpmerr.ErrShape},
+		{"short bounds", c, lo[:3], hi, 1, Settings{}, wpmerr.ErrShape},
+		{"crossed bounds", c, hi, lo, 1, Settings{}, wpmerr.ErrBox},
+		{"NaN", c, []float64{math.NaN(), 0, 0, 0}, hi, 1, Settings{}, wpmerr.ErrNotFinite},
+		{"no room", c, []float64{0, 0, 0, 0}, []float64{0.1, 0.1, 0.1, 0.1}, 1, Settings{}, wpmerr.ErrInfeasible},
+		{"Reg 0", c, lo, hi, 0, Settings{}, wpmerr.ErrReg},
+		{"Gap NaN", c, lo, hi, 1, Settings{Gap: math.NaN()}, wpmerr.ErrSettings},
+		{"History", c, lo, hi, 1, Settings{History: true}, wpmerr.ErrSettings},
+		{"bad cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, math.Inf(1), 3}}, lo, hi, 1, Settings{}, wpmerr.ErrNotFinite},
+		{"negative cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, -1, 3}}, lo, hi, 1, Settings{}, wpmerr.ErrNegative},
 	} {
 		if _, err := NewProjector(test.c, test.lo, test.hi, test.reg, test.s); !errors.Is(err, test.want) {
 			t.Errorf("%s: NewProjector = %v, want %v", test.name, err, test.want)
@@ -230,17 +231,17 @@ func TestNewProjectorErrors(t *testing.T) {
 		support []int
 		want    error
 	}{
-		{"tiny Reg", []float64{1}, []int{2}, ErrReg},
-		{"mass", []float64{0}, []int{2}, ErrMass},
-		{"support", []float64{1}, []int{4}, ErrSupport},
-		{"length", []float64{1}, nil, ErrShape},
+		{"tiny Reg", []float64{1}, []int{2}, wpmerr.ErrReg},
+		{"mass", []float64{0}, []int{2}, wpmerr.ErrMass},
+		{"support", []float64{1}, []int{4}, wpmerr.ErrSupport},
+		{"length", []float64{1}, nil, wpmerr.ErrShape},
 	} {
 		if err := pr.Project(context.Background(), test.source, test.support, &r); !errors.Is(err, test.want) ||
 			len(r.Q) != 0 || r.Status != Unknown {
 			t.Errorf("%s: Project = %v with %d entries, want %v", test.name, err, len(r.Q), test.want)
 		}
 	}
-	if err := pr.Project(context.Background(), []float64{1}, []int{2}, nil); !errors.Is(err, ErrShape) {
+	if err := pr.Project(context.Background(), []float64{1}, []int{2}, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("Project into nil = %v", err)
 	}
 }

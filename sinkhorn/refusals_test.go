@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // moody is a cost that gives one bad row, at one reading of them all.
@@ -47,10 +48,10 @@ func TestBadRowsAtAnyReading(t *testing.T) {
 		bad  func(row []float64) []float64
 		want error
 	}{
-		{"short", func(row []float64) []float64 { return row[:1] }, sinkhorn.ErrShape},
-		{"long", func(row []float64) []float64 { return append(row, 1) }, sinkhorn.ErrShape},
-		{"NaN", func(row []float64) []float64 { row[0] = math.NaN(); return row }, sinkhorn.ErrNotFinite},
-		{"negative", func(row []float64) []float64 { row[0] = -1; return row }, sinkhorn.ErrNegative},
+		{"short", func(row []float64) []float64 { return row[:1] }, wpmerr.ErrShape},
+		{"long", func(row []float64) []float64 { return append(row, 1) }, wpmerr.ErrShape},
+		{"NaN", func(row []float64) []float64 { row[0] = math.NaN(); return row }, wpmerr.ErrNotFinite},
+		{"negative", func(row []float64) []float64 { row[0] = -1; return row }, wpmerr.ErrNegative},
 	} {
 		for _, s := range []sinkhorn.Settings{{Method: sinkhorn.Paper, AllRows: true}, {AllRows: true},
 			{Gap: 0.9, AllRows: true}, {}} {
@@ -114,7 +115,7 @@ func TestNoCost(t *testing.T) {
 		_, _, verify := sinkhorn.Verify(p, r)
 		for name, err := range map[string]error{"Project": project, "NewProjector": projector, "RelativeReg": reg,
 			"Verify": verify} {
-			if !errors.Is(err, sinkhorn.ErrShape) {
+			if !errors.Is(err, wpmerr.ErrShape) {
 				t.Errorf("%s of %T: %v, want ErrShape", name, c, err)
 			}
 		}
@@ -124,10 +125,10 @@ func TestNoCost(t *testing.T) {
 		rho  float64
 		want error
 	}{
-		{[]float64{0, math.NaN()}, 1, sinkhorn.ErrNotFinite}, {[]float64{0, math.Inf(1)}, 1, sinkhorn.ErrNotFinite},
-		{[]float64{0, -1}, 1, sinkhorn.ErrNegative},
-		{[]float64{0, 1}, 0, sinkhorn.ErrReg}, {[]float64{0, 1}, math.NaN(), sinkhorn.ErrReg},
-		{[]float64{0, 0}, 1, sinkhorn.ErrReg}, {[]float64{0, 1e-320}, 1e-9, sinkhorn.ErrReg},
+		{[]float64{0, math.NaN()}, 1, wpmerr.ErrNotFinite}, {[]float64{0, math.Inf(1)}, 1, wpmerr.ErrNotFinite},
+		{[]float64{0, -1}, 1, wpmerr.ErrNegative},
+		{[]float64{0, 1}, 0, wpmerr.ErrReg}, {[]float64{0, 1}, math.NaN(), wpmerr.ErrReg},
+		{[]float64{0, 0}, 1, wpmerr.ErrReg}, {[]float64{0, 1e-320}, 1e-9, wpmerr.ErrReg},
 	} {
 		if _, err := sinkhorn.RelativeReg(&cost.Dense{K: 1, Kv: 2, Data: tt.data}, tt.rho); !errors.Is(err, tt.want) {
 			t.Errorf("RelativeReg(%v, %v): %v, want %v", tt.data, tt.rho, err, tt.want)
@@ -159,7 +160,7 @@ func TestAllRows(t *testing.T) {
 			t.Errorf("F[1] is %v, want %v", r.Potentials.F[1], -top)
 		}
 		if _, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{AllRows: true}); !errors.Is(err,
-			sinkhorn.ErrNegative) {
+			wpmerr.ErrNegative) {
 			t.Errorf("%v, want ErrNegative", err)
 		}
 		copy(c.Data[4:8], []float64{0, 0, 0, 0}) // the worst row that there can be
@@ -188,7 +189,7 @@ func TestVerifyHugeCosts(t *testing.T) {
 	for _, f := range []float64{big, r.Potentials.F[0] + big/4} {
 		spoilt := r
 		spoilt.Potentials.F = append([]float64{f}, r.Potentials.F[1:]...)
-		if _, _, err := sinkhorn.Verify(p, spoilt); !errors.Is(err, sinkhorn.ErrCertificate) {
+		if _, _, err := sinkhorn.Verify(p, spoilt); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("F[0] = %v instead of %v: %v, want ErrCertificate", f, r.Potentials.F[0], err)
 		}
 	}

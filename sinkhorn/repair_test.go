@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestRepairedUpper: far from convergence, Upper is the cost of the plan at hand with its columns cut down to Q and
@@ -20,7 +21,7 @@ func TestRepairedUpper(t *testing.T) {
 		p := g.problem(2+g.intn(8), 2+g.intn(8), 0.05)
 		for _, m := range methods {
 			r, err := Project(context.Background(), p, Settings{Method: m, MaxIterations: 1, Tolerance: 1e-300})
-			if err != nil && !errors.Is(err, ErrNotConverged) {
+			if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 				t.Fatal(err)
 			}
 			if !(r.Residual > coarse) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // report is what a Result says of the plan of LogV, by plain loops.
@@ -372,7 +373,7 @@ func TestReportProjector(t *testing.T) {
 					p.Source, p.Support = u.source[0], u.support[0]
 				}
 				var r Result
-				if err := pr.Project(context.Background(), p.Source, p.Support, &r); err != nil && !is(err, ErrNotConverged) {
+				if err := pr.Project(context.Background(), p.Source, p.Support, &r); err != nil && !is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				checkReport(t, fmt.Sprintf("number %d, %+v", n, s), p, r, noise)
@@ -398,7 +399,7 @@ func TestReportGrid(t *testing.T) {
 					}
 				}
 				r, err := onGrid(t, context.Background(), p, s)
-				if err != nil && !is(err, ErrNotConverged) {
+				if err != nil && !is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				checkReport(t, fmt.Sprintf("%v cells, Reg %v, %+v", size, reg, s), p, r, noise)

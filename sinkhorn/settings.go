@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Method chooses how Project solves.
@@ -90,24 +92,24 @@ func (s Settings) met(gap, upper, margin, largest float64) bool {
 func (s Settings) resolve(in *instance) (Settings, error) {
 	for n, x := range []float64{s.Tolerance, s.Gap} {
 		if !(x >= 0) || math.IsInf(x, 0) {
-			return s, fmt.Errorf("%w: %s = %v, want a finite number >= 0", ErrSettings, [2]string{"Tolerance", "Gap"}[n], x)
+			return s, fmt.Errorf("%w: %s = %v, want a finite number >= 0", wpmerr.ErrSettings, [2]string{"Tolerance", "Gap"}[n], x)
 		}
 	}
 	switch {
 	case s.Method < Auto || s.Method > Fast:
-		return s, fmt.Errorf("%w: Method = %d", ErrSettings, int(s.Method))
+		return s, fmt.Errorf("%w: Method = %d", wpmerr.ErrSettings, int(s.Method))
 	case s.MaxIterations < 0:
-		return s, fmt.Errorf("%w: MaxIterations = %d is negative", ErrSettings, s.MaxIterations)
+		return s, fmt.Errorf("%w: MaxIterations = %d is negative", wpmerr.ErrSettings, s.MaxIterations)
 	case s.History && s.Method != Paper:
-		return s, fmt.Errorf("%w: History is for method Paper", ErrSettings)
+		return s, fmt.Errorf("%w: History is for method Paper", wpmerr.ErrSettings)
 	case in.choose && (s.Method == Paper || s.Tolerance > 0 || s.Initial != nil):
-		return s, fmt.Errorf("%w: Reg = 0 chosen by Gap is for method Fast, without Tolerance and Initial", ErrSettings)
+		return s, fmt.Errorf("%w: Reg = 0 chosen by Gap is for method Fast, without Tolerance and Initial", wpmerr.ErrSettings)
 	case s.Initial != nil && len(s.Initial) != in.kv:
-		return s, fmt.Errorf("%w: Initial has %d entries, want %d", ErrShape, len(s.Initial), in.kv)
+		return s, fmt.Errorf("%w: Initial has %d entries, want %d", wpmerr.ErrShape, len(s.Initial), in.kv)
 	}
 	for j, x := range s.Initial {
 		if math.IsNaN(x) || math.IsInf(x, 0) && !(x < 0 && in.hi[j] == 0) {
-			return s, fmt.Errorf("%w: Initial[%d] = %v", ErrNotFinite, j, x)
+			return s, fmt.Errorf("%w: Initial[%d] = %v", wpmerr.ErrNotFinite, j, x)
 		}
 	}
 	if s.Method == Auto {

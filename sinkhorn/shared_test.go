@@ -14,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 	"pgregory.net/rapid"
 )
 
@@ -125,7 +126,7 @@ func TestSharedCompany(t *testing.T) {
 			pr := projector(t, p, tt.set)
 			errs[i] = pr.Project(context.Background(), u.source[i], u.support[i], &want[i])
 			if i == n-1 {
-				if !errors.Is(errs[i], ErrNotFinite) {
+				if !errors.Is(errs[i], wpmerr.ErrNotFinite) {
 					t.Fatalf("%+v: the bad one: %v", tt, errs[i])
 				}
 				continue
@@ -178,7 +179,7 @@ func TestSharedCompany(t *testing.T) {
 			runtime.GOMAXPROCS(old)
 			for i, r := range got {
 				if i == n-1 {
-					if !errors.Is(gotErrs[i], ErrNotFinite) || len(r.Q) != 0 {
+					if !errors.Is(gotErrs[i], wpmerr.ErrNotFinite) || len(r.Q) != 0 {
 						t.Errorf("%+v: the bad one: %v", tt, gotErrs[i])
 					}
 				} else if !reflect.DeepEqual(r, want[i]) || fmt.Sprint(gotErrs[i]) != fmt.Sprint(errs[i]) {
@@ -304,7 +305,7 @@ func TestSharedCancelled(t *testing.T) {
 	}
 	for _, at := range []int64{0, 1, 2, 5, 10} {
 		err := pr.Project(fading{context.Background(), new(atomic.Int64), at}, p.Source, nil, &r)
-		if !errors.Is(err, ErrNotConverged) || r.Status != Cancelled || !(r.Residual < last) {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Cancelled || !(r.Residual < last) {
 			t.Errorf("after %d: %v, status %v, residual %v", at, err, r.Status, r.Residual)
 		}
 		last = r.Residual

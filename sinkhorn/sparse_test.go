@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // scattered is k random points in the unit square, distances, mu very uneven: at a small Reg few entries of the
@@ -113,7 +114,7 @@ func TestFew(t *testing.T) {
 	numtest.SameBits(t, "LogV", three.LogV, one.LogV)
 	for n := 60; n < 160; n += 7 {
 		r, err := Project(context.Background(), p, Settings{Tolerance: 1e-10, MaxIterations: n})
-		if err != nil && !is(err, ErrNotConverged) {
+		if err != nil && !is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		checkResult(t, p, r)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestToleranceIsEnough: a residual equal to the tolerance stops the iterations of both methods, at the very one that
@@ -21,7 +22,7 @@ func TestToleranceIsEnough(t *testing.T) {
 	for _, m := range methods {
 		s := Settings{Method: m, MaxIterations: early}
 		r, err := Project(context.Background(), p, s)
-		if !errors.Is(err, ErrNotConverged) || r.Iterations != early {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Iterations != early {
 			t.Fatalf("%v: %v after %d iterations", m, err, r.Iterations)
 		}
 		s.Tolerance, s.MaxIterations = r.Residual, 100
@@ -55,7 +56,7 @@ func TestToleranceOutOfReach(t *testing.T) {
 			continue // rounded to nothing
 		}
 		r, err := Project(context.Background(), p, Settings{Method: Paper, Tolerance: unmet})
-		if !errors.Is(err, ErrNotConverged) || r.Status != Stalled {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Stalled {
 			t.Errorf("%v: %v, residual %v, gap %v, %v", describe(p), r.Status, r.Residual, r.Gap(), err)
 		}
 		return
@@ -87,7 +88,7 @@ func TestGapIsThatOfTheAnswer(t *testing.T) {
 		}
 		r, err := Project(context.Background(), p, Settings{Gap: 1e-12})
 		if err != nil {
-			if !errors.Is(err, ErrNotConverged) && !errors.Is(err, ErrReg) {
+			if !errors.Is(err, wpmerr.ErrNotConverged) && !errors.Is(err, wpmerr.ErrReg) {
 				t.Fatal(err)
 			}
 			continue

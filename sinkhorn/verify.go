@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/projection/verify"
 	"github.com/wpm-go/wpm/sinkhorn/internal/gridproof"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Verify checks r against p and returns, in lowest terms, bounds that it has proved itself on the exact problem, the
@@ -81,7 +82,7 @@ func newVerifier(p Problem, q []float64) (*verifier, error) {
 }
 
 func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrCertificate, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", wpmerr.ErrCertificate, fmt.Sprintf(format, args...))
 }
 
 // large reports whether so many rows of a grid have too many pairs to look at each.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestVerifyRefuses spoils every part of a good result in turn.
@@ -50,11 +51,11 @@ func TestVerifyRefuses(t *testing.T) {
 		r.Q, r.LogV = slices.Clone(r.Q), slices.Clone(r.LogV)
 		r.Potentials = Potentials{F: slices.Clone(r.Potentials.F), G: slices.Clone(r.Potentials.G)}
 		c.spoil(&r)
-		if _, _, err := Verify(p, r); !errors.Is(err, ErrCertificate) {
+		if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%s: error %v, want ErrCertificate", c.name, err)
 		}
 	}
-	if _, _, err := Verify(p, Result{}); !errors.Is(err, ErrCertificate) {
+	if _, _, err := Verify(p, Result{}); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("an empty result: %v", err)
 	}
 }
@@ -68,22 +69,22 @@ func TestVerifyProblem(t *testing.T) {
 		change func(*Problem)
 		want   error
 	}{
-		{func(p *Problem) { p.Cost = nil }, ErrShape},
-		{func(p *Problem) { p.Cost = (*cost.Dense)(nil) }, ErrShape},
-		{func(p *Problem) { p.Cost = (*cost.Grid)(nil) }, ErrShape},
-		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, -1, 0}} }, ErrNegative},
-		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, nan}} }, ErrNotFinite},
-		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0}} }, ErrShape},
-		{func(p *Problem) { p.Source = []float64{1} }, ErrShape},
-		{func(p *Problem) { p.Source = []float64{0, 0} }, ErrMass},
-		{func(p *Problem) { p.Source = []float64{nan, 1} }, ErrNotFinite},
-		{func(p *Problem) { p.Support = []int{1, 0} }, ErrSupport},
-		{func(p *Problem) { p.Lo = nil }, ErrShape},
-		{func(p *Problem) { p.Lo = []float64{-1, 0} }, ErrNegative},
-		{func(p *Problem) { p.Lo = []float64{.95, 0} }, ErrBox},
-		{func(p *Problem) { p.Lo = []float64{.9, .9} }, ErrInfeasible},
-		{func(p *Problem) { p.Hi = []float64{.2, .2} }, ErrInfeasible},
-		{func(p *Problem) { p.Reg = 0 }, ErrReg},
+		{func(p *Problem) { p.Cost = nil }, wpmerr.ErrShape},
+		{func(p *Problem) { p.Cost = (*cost.Dense)(nil) }, wpmerr.ErrShape},
+		{func(p *Problem) { p.Cost = (*cost.Grid)(nil) }, wpmerr.ErrShape},
+		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, -1, 0}} }, wpmerr.ErrNegative},
+		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, nan}} }, wpmerr.ErrNotFinite},
+		{func(p *Problem) { p.Cost = &cost.Dense{K: 2, Kv: 2, Data: []float64{0}} }, wpmerr.ErrShape},
+		{func(p *Problem) { p.Source = []float64{1} }, wpmerr.ErrShape},
+		{func(p *Problem) { p.Source = []float64{0, 0} }, wpmerr.ErrMass},
+		{func(p *Problem) { p.Source = []float64{nan, 1} }, wpmerr.ErrNotFinite},
+		{func(p *Problem) { p.Support = []int{1, 0} }, wpmerr.ErrSupport},
+		{func(p *Problem) { p.Lo = nil }, wpmerr.ErrShape},
+		{func(p *Problem) { p.Lo = []float64{-1, 0} }, wpmerr.ErrNegative},
+		{func(p *Problem) { p.Lo = []float64{.95, 0} }, wpmerr.ErrBox},
+		{func(p *Problem) { p.Lo = []float64{.9, .9} }, wpmerr.ErrInfeasible},
+		{func(p *Problem) { p.Hi = []float64{.2, .2} }, wpmerr.ErrInfeasible},
+		{func(p *Problem) { p.Reg = 0 }, wpmerr.ErrReg},
 	} {
 		p := good
 		c.change(&p)
@@ -136,7 +137,7 @@ func TestVerifyScales(t *testing.T) {
 		}
 		r, err := Project(context.Background(), p,
 			Settings{AllRows: n%2 == 0, Gap: []float64{0, 0.1}[g.intn(2)], MaxIterations: 1 + g.intn(300)})
-		if err != nil && !is(err, ErrNotConverged) {
+		if err != nil && !is(err, wpmerr.ErrNotConverged) {
 			t.Fatalf("number %d, costs times 2^%d: %v", n, e, err)
 		}
 		if _, _, err := Verify(p, r); err != nil {

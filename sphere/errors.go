@@ -3,6 +3,8 @@ package sphere
 import (
 	"errors"
 	"fmt"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Errors of this package, wrapped with what was wrong and the value.
@@ -11,13 +13,9 @@ var (
 	ErrDimension = errors.New("sphere: dimension out of range")
 	// ErrExponent reports a p outside [MinExponent, MaxExponent], or NaN.
 	ErrExponent = errors.New("sphere: exponent out of range")
-	// ErrEpsilon reports an eps outside [MinEpsilon, MaxEpsilon], or NaN.
-	ErrEpsilon = errors.New("sphere: eps out of range")
 	// ErrUnderflow reports an optimal cap so small that 1 - t is below the normal float64 numbers: eps above about
 	// 354 (d + p).
 	ErrUnderflow = errors.New("sphere: 1 - t underflows")
-	// ErrNotConverged reports a search that did not end. No input is known to cause it.
-	ErrNotConverged = errors.New("sphere: no convergence")
 	// ErrPrecision reports an invalid precision, or bounds that need more precision than is allowed.
 	ErrPrecision = errors.New("sphere: precision")
 	// ErrBounds reports an enclosure that does not hold.
@@ -42,7 +40,7 @@ func check(d int, p, eps float64) error {
 		return fmt.Errorf("%w: p = %v, want %v <= p <= %v", ErrExponent, p, MinExponent, MaxExponent)
 	}
 	if !(eps >= MinEpsilon && eps <= MaxEpsilon) {
-		return fmt.Errorf("%w: eps = %v, want %v <= eps <= %v", ErrEpsilon, eps, MinEpsilon, MaxEpsilon)
+		return fmt.Errorf("%w: eps = %v, want %v <= eps <= %v", wpmerr.ErrEpsilon, eps, MinEpsilon, MaxEpsilon)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // MaxPaperDimension is the largest d that Paper takes: math.Gamma((d+1)/2) overflows from d = 343 on.
@@ -72,7 +74,7 @@ func Paper(d int, p, eps float64) (Measure, error) {
 	}
 	for _, v := range [...]float64{m.Alpha, m.S, m.J, m.W, m.Pin, m.Pout} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return Measure{}, fmt.Errorf("%w: the paper's integrals at d = %d, p = %v, eps = %v", ErrNotConverged, d, p, eps)
+			return Measure{}, fmt.Errorf("%w: the paper's integrals at d = %d, p = %v, eps = %v", wpmerr.ErrNotConverged, d, p, eps)
 		}
 	}
 	return m, nil

@@ -3,6 +3,8 @@ package sphere
 import (
 	"fmt"
 	"math"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Solve returns the optimal base measure on the unit sphere S^d of R^(d+1) for the cost |x-y|^p and privacy eps.
@@ -120,7 +122,7 @@ func (pr *problem) solve() (Measure, int, error) {
 		}
 		z = next
 	}
-	return Measure{}, maxSteps, ErrNotConverged
+	return Measure{}, maxSteps, wpmerr.ErrNotConverged
 }
 
 // easy returns the t where R = 0: the solution for eps = 0, and a lower bound on it for every eps.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // vector is a row of the golden files.
@@ -135,12 +136,12 @@ func TestErrors(t *testing.T) {
 		{"p above", 3, math.Nextafter(MaxExponent, 13), 1, ErrExponent},
 		{"p NaN", 3, nan, 1, ErrExponent},
 		{"p Inf", 3, inf, 1, ErrExponent},
-		{"eps 0", 3, 2, 0, ErrEpsilon},
-		{"eps below", 3, 2, math.Nextafter(MinEpsilon, 0), ErrEpsilon},
-		{"eps above", 3, 2, math.Nextafter(MaxEpsilon, 701), ErrEpsilon},
-		{"eps negative", 3, 2, -1, ErrEpsilon},
-		{"eps NaN", 3, 2, nan, ErrEpsilon},
-		{"eps Inf", 3, 2, inf, ErrEpsilon},
+		{"eps 0", 3, 2, 0, wpmerr.ErrEpsilon},
+		{"eps below", 3, 2, math.Nextafter(MinEpsilon, 0), wpmerr.ErrEpsilon},
+		{"eps above", 3, 2, math.Nextafter(MaxEpsilon, 701), wpmerr.ErrEpsilon},
+		{"eps negative", 3, 2, -1, wpmerr.ErrEpsilon},
+		{"eps NaN", 3, 2, nan, wpmerr.ErrEpsilon},
+		{"eps Inf", 3, 2, inf, wpmerr.ErrEpsilon},
 		{"1-t = 5e-405", 1, 0.5, 700, ErrUnderflow}, // mpmath
 	} {
 		t.Run(c.name, func(t *testing.T) {

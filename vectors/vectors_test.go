@@ -29,11 +29,11 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/vectors"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // each runs f on every vector of a kind. f returns the error of the package under test, which must be there if and only
@@ -384,8 +384,8 @@ func TestPhi(t *testing.T) {
 		Argmax int              `json:"argmax"`
 	}
 	reasons := map[string][]error{
-		"finite": {knapsack.ErrNotFinite}, "negative": {knapsack.ErrNegative}, "bounds": {knapsack.ErrBox},
-		"infeasible": {knapsack.ErrInfeasible}, "shape": {knapsack.ErrShape},
+		"finite": {wpmerr.ErrNotFinite}, "negative": {wpmerr.ErrNegative}, "bounds": {wpmerr.ErrBox},
+		"infeasible": {wpmerr.ErrInfeasible}, "shape": {wpmerr.ErrShape},
 	}
 	each(t, "phi", reasons, func(t *testing.T, in in, out out) error {
 		table, err := knapsack.New(dense(in.C))
@@ -411,9 +411,9 @@ func TestPhi(t *testing.T) {
 }
 
 var projectionReasons = map[string][]error{
-	"finite": {projection.ErrNotFinite}, "negative": {projection.ErrNegative}, "bounds": {projection.ErrBox},
-	"mass":       {projection.ErrMass},
-	"infeasible": {projection.ErrInfeasible}, "shape": {projection.ErrShape},
+	"finite": {wpmerr.ErrNotFinite}, "negative": {wpmerr.ErrNegative}, "bounds": {wpmerr.ErrBox},
+	"mass":       {wpmerr.ErrMass},
+	"infeasible": {wpmerr.ErrInfeasible}, "shape": {wpmerr.ErrShape},
 }
 
 func TestProject(t *testing.T) {
@@ -510,9 +510,9 @@ func TestKPM(t *testing.T) {
 		R vectors.Number   `json:"r"`
 	}
 	reasons := map[string][]error{
-		"finite": {baseline.ErrNotFinite}, "negative": {baseline.ErrNegative}, "mass": {baseline.ErrMass},
-		"epsilon": {baseline.ErrEpsilon},
-		"shape":   {baseline.ErrShape},
+		"finite": {wpmerr.ErrNotFinite}, "negative": {wpmerr.ErrNegative}, "mass": {wpmerr.ErrMass},
+		"epsilon": {wpmerr.ErrEpsilon},
+		"shape":   {wpmerr.ErrShape},
 	}
 	each(t, "kpm", reasons, func(t *testing.T, in in, out out) error {
 		q, r, err := baseline.KPM(vectors.Floats(in.Mu), float64(in.Eps))
@@ -547,8 +547,8 @@ func TestHilbert(t *testing.T) {
 		OneMinusTau vectors.Number `json:"one_minus_tau"`
 	}
 	reasons := map[string][]error{
-		"finite": {hilbert.ErrNotFinite}, "negative": {hilbert.ErrNegative}, "shape": {hilbert.ErrShape},
-		"reg": {hilbert.ErrReg},
+		"finite": {wpmerr.ErrNotFinite}, "negative": {wpmerr.ErrNegative}, "shape": {wpmerr.ErrShape},
+		"reg": {wpmerr.ErrReg},
 	}
 	each(t, "hilbert", reasons, func(t *testing.T, in in, out out) error {
 		const ulps = 8 * 0x1p-52
@@ -674,7 +674,7 @@ func TestEntropic(t *testing.T) {
 		Objective vectors.Number   `json:"objective"`
 	}
 	reasons := maps.Clone(projectionReasons)
-	reasons["reg"] = []error{sinkhorn.ErrReg}
+	reasons["reg"] = []error{wpmerr.ErrReg}
 	each(t, "entropic", reasons, func(t *testing.T, in in, out out) error {
 		p := sinkhorn.Problem{
 			Cost: dense(in.C), Source: vectors.Floats(in.Mu), Lo: vectors.Floats(in.Lo), Hi: vectors.Floats(in.Hi),
@@ -719,7 +719,7 @@ func TestBase(t *testing.T) {
 		Thresholds []vectors.Number `json:"thresholds"`
 	}
 	reasons := map[string][]error{
-		"finite": {basemeasure.ErrNotFinite}, "negative": {basemeasure.ErrNegative}, "epsilon": {basemeasure.ErrEpsilon},
+		"finite": {wpmerr.ErrNotFinite}, "negative": {wpmerr.ErrNegative}, "epsilon": {wpmerr.ErrEpsilon},
 	}
 	each(t, "base", reasons, func(t *testing.T, in in, out out) error {
 		c := dense(in.C)
@@ -775,7 +775,7 @@ func TestSphere(t *testing.T) {
 		Pout  vectors.Number `json:"pout"`
 	}
 	reasons := map[string][]error{"dimension": {sphere.ErrDimension}, "exponent": {sphere.ErrExponent},
-		"epsilon": {sphere.ErrEpsilon}}
+		"epsilon": {wpmerr.ErrEpsilon}}
 	each(t, "sphere", reasons, func(t *testing.T, in in, out out) error {
 		m, err := sphere.Solve(in.D, float64(in.P), float64(in.Eps))
 		if err != nil || out.T.Rat == nil {

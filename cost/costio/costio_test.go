@@ -21,6 +21,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func zipped(t testing.TB, text string) string {
@@ -93,7 +94,7 @@ func TestReadCSV(t *testing.T) {
 		{"half a header", "a,2\n", nil, costio.ErrNumber, `f:1: field 1: "a" is not a number`},
 		{"gaps are no header", ",\n1,2\n", nil, costio.ErrNumber, `f:1: field 1: "" is not a number`},
 		{"a typo is no header", "1.O\n2\n", nil, costio.ErrNumber, `f:1: field 1: "1.O" is not a number`},
-		{"NaN is no header", "NaN,inf\n1,2\n", nil, cost.ErrNotFinite, `f:1: field 1: "NaN" is not finite`},
+		{"NaN is no header", "NaN,inf\n1,2\n", nil, wpmerr.ErrNotFinite, `f:1: field 1: "NaN" is not finite`},
 		{"word", "0,1\n1,abc\n", nil, costio.ErrNumber, `f:2: field 2: "abc" is not a number`},
 		{"missing", "0,1\n1,\n", nil, costio.ErrNumber, `f:2: field 2: "" is not a number`},
 		{"hexadecimal", "0x1\n", nil, costio.ErrNumber, `f:1: field 1: "0x1" is not a number`},
@@ -101,9 +102,9 @@ func TestReadCSV(t *testing.T) {
 		{"underscore", "1_0\n", nil, costio.ErrNumber, `f:1: field 1: "1_0" is not a number`},
 		{"other digits", "0,\u0661\n", nil, costio.ErrNumber, "f:1: field 2: \"\u0661\" is not a number"},
 		{"semicolons", "0;1\n1;0\n", nil, costio.ErrNumber, `f:1: field 1: "0;1" is not a number`},
-		{"infinity", "0,-Infinity\n", nil, cost.ErrNotFinite, `f:1: field 2: "-Infinity" is not finite`},
-		{"overflow", "0,1e999\n", nil, cost.ErrNotFinite, `f:1: field 2: "1e999" is not finite`},
-		{"negative", "0,1\n\n-1e-9,0\n", nil, cost.ErrNegative, `f:3: field 1: "-1e-9" is negative`},
+		{"infinity", "0,-Infinity\n", nil, wpmerr.ErrNotFinite, `f:1: field 2: "-Infinity" is not finite`},
+		{"overflow", "0,1e999\n", nil, wpmerr.ErrNotFinite, `f:1: field 2: "1e999" is not finite`},
+		{"negative", "0,1\n\n-1e-9,0\n", nil, wpmerr.ErrNegative, `f:3: field 1: "-1e-9" is negative`},
 		{"short row", "0,1\n1\n", nil, costio.ErrFormat, `f:2: 1 fields, the first row has 2`},
 		{"long row", "0,1\n1,2,3\n", nil, costio.ErrFormat, `f:2: 3 fields, the first row has 2`},
 		{"row unlike the header", "a\n1,2\n", nil, costio.ErrFormat, `f:2: 2 fields, the first row has 1`},
@@ -143,8 +144,8 @@ func TestReadCSV(t *testing.T) {
 	}
 	commas := zipped(t, strings.Repeat(",", costio.MaxFields+1<<17))
 	_, err := costio.Read(strings.NewReader(commas), "f")
-	check(t, "small file, many fields", err, cost.ErrTooLarge,
-		fmt.Sprintf("f: cost: too large: a line of more than %d bytes or %d commas", costio.MaxLine, costio.MaxFields))
+	check(t, "small file, many fields", err, wpmerr.ErrTooLarge,
+		fmt.Sprintf("f: too large: a line of more than %d bytes or %d commas", costio.MaxLine, costio.MaxFields))
 }
 
 var errRead = errors.New("the disk is on fire")
@@ -239,18 +240,18 @@ func TestReadNPY(t *testing.T) {
 			"f: costio: not a number: entry 1 is the integer 9007199254740993, beyond 2^53"},
 		{"largest uint64", npyHead("<u8", "(1, 1)") + pack(le, uint64(math.MaxUint64)), nil, costio.ErrNumber,
 			"f: costio: not a number: entry 0 is the integer 18446744073709551615, beyond 2^53"},
-		{"negative", npyHead("<i4", "(1, 2)") + pack(le, []int32{1, -2}), nil, cost.ErrNegative,
-			"f: cost: negative: C[0][1] = -2"},
-		{"NaN", npyHead("<f4", "(2, 1)") + pack(le, []float32{1, float32(math.NaN())}), nil, cost.ErrNotFinite,
-			"f: cost: not finite: C[1][0] = NaN"},
+		{"negative", npyHead("<i4", "(1, 2)") + pack(le, []int32{1, -2}), nil, wpmerr.ErrNegative,
+			"f: negative value: C[0][1] = -2"},
+		{"NaN", npyHead("<f4", "(2, 1)") + pack(le, []float32{1, float32(math.NaN())}), nil, wpmerr.ErrNotFinite,
+			"f: value not finite: C[1][0] = NaN"},
 		{"short", npyHead("<f8", "(2, 3)") + f8[:40], nil, io.ErrUnexpectedEOF, "f: unexpected EOF"},
 		{"short within a number", npyHead("<f8", "(2, 3)") + f8[:45], nil, io.ErrUnexpectedEOF, "f: unexpected EOF"},
 		{"no data", npyHead("<f8", "(2, 3)"), nil, io.ErrUnexpectedEOF, "f: unexpected EOF"},
 		{"a promise of a gigabyte", npyHead("<f8", "(16384, 8192)") + f8, nil, io.ErrUnexpectedEOF, "f: unexpected EOF"},
 		{"more data", npyHead("<f8", "(2, 3)") + f8 + "x", nil, costio.ErrFormat, "f: data after the NPY array"},
-		{"too many entries", npyHead("<f8", "(16384, 8193)"), nil, cost.ErrTooLarge,
+		{"too many entries", npyHead("<f8", "(16384, 8193)"), nil, wpmerr.ErrTooLarge,
 			"f: NPY array of shape [16384 8193] has more than 134217728 entries"},
-		{"overflowing shape", npyHead("<f8", "(65536, 65536)"), nil, cost.ErrTooLarge,
+		{"overflowing shape", npyHead("<f8", "(65536, 65536)"), nil, wpmerr.ErrTooLarge,
 			"f: NPY array of shape [65536 65536] has more than 134217728 entries"},
 		{"one dimension", npyHead("<f8", "(6,)") + f8, nil, costio.ErrFormat,
 			"f: NPY array of shape [6], need two dimensions"},
@@ -276,7 +277,7 @@ func TestReadNPY(t *testing.T) {
 		{"only magic", "\x93NUMPY", nil, io.ErrUnexpectedEOF, "f: unexpected EOF"},
 		{"no length", "\x93NUMPY\x01\x00\x10", nil, io.ErrUnexpectedEOF, "f: unexpected EOF"},
 		{"short header", npyHead("<f8", "(2, 3)")[:40], nil, io.ErrUnexpectedEOF, "f: unexpected EOF"},
-		{"huge header", "\x93NUMPY\x02\x00\xff\xff\xff\xff", nil, cost.ErrTooLarge,
+		{"huge header", "\x93NUMPY\x02\x00\xff\xff\xff\xff", nil, wpmerr.ErrTooLarge,
 			"f: NPY header of 4294967295 bytes, at most 65536"},
 		{"empty header", "\x93NUMPY\x01\x00\x00\x00", nil, costio.ErrFormat, "f: bad NPY header: malformed dictionary"},
 		{"fields in another order", npyRaw("{'shape': (1, 1), 'fortran_order': False, 'descr': '<f8', }"), nil,
@@ -412,8 +413,8 @@ func TestReadPoints(t *testing.T) {
 			"f:1: one field, need a label and at least one coordinate, separated by commas"},
 		{"not a number", "a,1,2\nb,3,abc\n", costio.Points{}, costio.ErrNumber, `f:2: field 3: "abc" is not a number`},
 		{"first row half a number", "a,1,abc\n", costio.Points{}, costio.ErrNumber, `f:1: field 3: "abc" is not a number`},
-		{"NaN", "a,nan\n", costio.Points{}, cost.ErrNotFinite, `f:1: field 2: "nan" is not finite`},
-		{"overflow", "a,1\nb,-1e400\n", costio.Points{}, cost.ErrNotFinite, `f:2: field 2: "-1e400" is not finite`},
+		{"NaN", "a,nan\n", costio.Points{}, wpmerr.ErrNotFinite, `f:1: field 2: "nan" is not finite`},
+		{"overflow", "a,1\nb,-1e400\n", costio.Points{}, wpmerr.ErrNotFinite, `f:2: field 2: "-1e400" is not finite`},
 		{"ragged", "a,1,2\nb,3\n", costio.Points{}, costio.ErrFormat, "f:2: 2 fields, the first row has 3"},
 		{"duplicate", "label,x\na,1\nb,2\na,3\n", costio.Points{}, costio.ErrDuplicate,
 			`f:4: field 1: label "a" is on line 2 already`},
@@ -465,8 +466,8 @@ func TestReadCounts(t *testing.T) {
 		{"mixed", "a,1\nu,a,1\n", nil, costio.Counts{}, costio.ErrFormat, "f:2: 3 fields, the first row has 2"},
 		{"first row is data", "a,N/A\nb,1\n", nil, costio.Counts{}, costio.ErrNumber, `f:1: field 2: "N/A" is not a number`},
 		{"other header", "label,n\na,1\n", nil, costio.Counts{}, costio.ErrNumber, `f:1: field 2: "n" is not a number`},
-		{"negative", "u,a,-1\n", nil, costio.Counts{}, cost.ErrNegative, `f:1: field 3: "-1" is negative`},
-		{"NaN", "a,1\nb,NaN\n", nil, costio.Counts{}, cost.ErrNotFinite, `f:2: field 2: "NaN" is not finite`},
+		{"negative", "u,a,-1\n", nil, costio.Counts{}, wpmerr.ErrNegative, `f:1: field 3: "-1" is negative`},
+		{"NaN", "a,1\nb,NaN\n", nil, costio.Counts{}, wpmerr.ErrNotFinite, `f:2: field 2: "NaN" is not finite`},
 		{"unknown", "a,1\nd,1\n", abc, costio.Counts{}, costio.ErrLabel, `f:2: field 1: label "d" is not known`},
 		{"other header, with labels", "who,what,times\nu,a,1\n", abc, costio.Counts{}, costio.ErrNumber,
 			`f:1: field 3: "times" is not a number`},
@@ -569,12 +570,12 @@ func TestWriteErrors(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"CSV nil", costio.WriteCSV(&b, nil), cost.ErrShape},
-		{"CSV NaN", costio.WriteCSV(&b, &cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}), cost.ErrNotFinite},
+		{"CSV nil", costio.WriteCSV(&b, nil), wpmerr.ErrShape},
+		{"CSV NaN", costio.WriteCSV(&b, &cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}), wpmerr.ErrNotFinite},
 		{"CSV too wide", costio.WriteCSV(&b,
-			&cost.Dense{K: 1, Kv: costio.MaxFields + 1, Data: make([]float64, costio.MaxFields+1)}), cost.ErrTooLarge},
-		{"NPY too large", costio.WriteNPY(&b, large), cost.ErrTooLarge},
-		{"NPY nil", costio.WriteNPY(&b, nil), cost.ErrShape},
+			&cost.Dense{K: 1, Kv: costio.MaxFields + 1, Data: make([]float64, costio.MaxFields+1)}), wpmerr.ErrTooLarge},
+		{"NPY too large", costio.WriteNPY(&b, large), wpmerr.ErrTooLarge},
+		{"NPY nil", costio.WriteNPY(&b, nil), wpmerr.ErrShape},
 		{"points nil", costio.WritePoints(&b, nil), costio.ErrFormat},
 		{"points empty", costio.WritePoints(&b, &costio.Points{}), costio.ErrFormat},
 		{"points without labels", costio.WritePoints(&b, &costio.Points{X: one}), costio.ErrFormat},
@@ -587,7 +588,7 @@ func TestWriteErrors(t *testing.T) {
 		{"points latitude", costio.WritePoints(&b,
 			&costio.Points{Labels: []string{"a"}, X: matrix([]float64{91, 0}), Columns: []string{"lat", "lon"}}), cost.ErrPoint},
 		{"points NaN", costio.WritePoints(&b, &costio.Points{Labels: []string{"a"}, X: matrix([]float64{nan})}),
-			cost.ErrNotFinite},
+			wpmerr.ErrNotFinite},
 		{"points label", costio.WritePoints(&b, &costio.Points{Labels: []string{"a\n"}, X: one}), costio.ErrLabel},
 		{"points twice", costio.WritePoints(&b,
 			&costio.Points{Labels: []string{"a", "a"}, X: matrix([]float64{1}, []float64{2})}), costio.ErrDuplicate},
@@ -602,9 +603,9 @@ func TestWriteErrors(t *testing.T) {
 		{"counts users", costio.WriteCounts(&b,
 			&costio.Counts{Users: []string{""}, Labels: []string{"a"}, Rows: []costio.Count{{}}}), costio.ErrLabel},
 		{"counts NaN", costio.WriteCounts(&b, &costio.Counts{Labels: []string{"a"}, Rows: []costio.Count{{N: nan}}}),
-			cost.ErrNotFinite},
+			wpmerr.ErrNotFinite},
 		{"counts negative", costio.WriteCounts(&b, &costio.Counts{Labels: []string{"a"}, Rows: []costio.Count{{N: -1}}}),
-			cost.ErrNegative},
+			wpmerr.ErrNegative},
 		{"counts twice", costio.WriteCounts(&b, &costio.Counts{Labels: []string{"a"}, Rows: []costio.Count{{}, {}}}),
 			costio.ErrDuplicate},
 		{"full CSV", costio.WriteCSV(full{}, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}), errRead},
@@ -652,15 +653,15 @@ func TestReadTally(t *testing.T) {
 		{"no such index", "index,count\n3,1\n", nil, costio.ErrLabel, `f:2: field 1: point "3" is not known`},
 		{"index with a zero", "index,count\n00,1\n", nil, costio.ErrLabel, `f:2: field 1: point "00" is not known`},
 		{"twice", "label,count\na,1\nb,2\na,1\n", nil, costio.ErrDuplicate, `f:4: field 1: point "a" is on line 2 already`},
-		{"negative", "label,count\na,-1\n", nil, cost.ErrNegative, `f:2: field 2: "-1" is negative`},
+		{"negative", "label,count\na,-1\n", nil, wpmerr.ErrNegative, `f:2: field 2: "-1" is negative`},
 		{"fraction", "label,count\na,0.5\n", nil, costio.ErrNumber, `f:2: field 2: "0.5" is not a whole number`},
 		{"word", "label,count\na,many\n", nil, costio.ErrNumber, `f:2: field 2: "many" is not a whole number`},
 		{"sign", "label,count\na,+1\n", nil, costio.ErrNumber, `f:2: field 2: "+1" is not a whole number`},
-		{"above 2^53", "label,count\na,9007199254740993\n", nil, cost.ErrTooLarge,
+		{"above 2^53", "label,count\na,9007199254740993\n", nil, wpmerr.ErrTooLarge,
 			`f:2: field 2: "9007199254740993" is above 2^53`},
-		{"above 2^64", "label,count\na,18446744073709551617\n", nil, cost.ErrTooLarge,
+		{"above 2^64", "label,count\na,18446744073709551617\n", nil, wpmerr.ErrTooLarge,
 			`f:2: field 2: "18446744073709551617" is above 2^53`},
-		{"sum above 2^53", "label,count\na,9007199254740992\nb,1\n", nil, cost.ErrTooLarge,
+		{"sum above 2^53", "label,count\na,9007199254740992\nb,1\n", nil, wpmerr.ErrTooLarge,
 			"f:3: field 2: the sum of the counts is above 2^53"},
 		{"ragged", "label,count\na\n", nil, costio.ErrFormat, "f:2: 1 fields, the first row has 2"},
 	} {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // MaxCounts bounds the rows of a counts file: 2^26.
@@ -66,7 +66,7 @@ func ReadCounts(r io.Reader, name string, labels []string) (*Counts, error) {
 			return nil, err
 		}
 		if len(c.Rows) >= MaxCounts {
-			return nil, t.bad(0, cost.ErrTooLarge, "more than "+strconv.Itoa(MaxCounts)+" rows")
+			return nil, t.bad(0, wpmerr.ErrTooLarge, "more than "+strconv.Itoa(MaxCounts)+" rows")
 		}
 		row := Count{Line: int32(t.line)} // lines < MaxBytes
 		if n == 3 {
@@ -167,7 +167,7 @@ func (c *Counts) ByUser() [][]Count {
 }
 
 // WriteCounts writes counts as CSV with a header, user,label,count or label,count. Counts that would not read back are
-// refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate, cost.ErrNotFinite or cost.ErrNegative.
+// refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate, wpmerr.ErrNotFinite or wpmerr.ErrNegative.
 func WriteCounts(w io.Writer, c *Counts) error {
 	if c == nil || len(c.Rows) == 0 {
 		return fmt.Errorf("%w: no counts", ErrFormat)
@@ -185,9 +185,9 @@ func WriteCounts(w io.Writer, c *Counts) error {
 		case row.User < 0 || int(row.User) >= max(1, len(c.Users)):
 			return fmt.Errorf("%w: row %d has user number %d of %d", ErrFormat, i, row.User, len(c.Users))
 		case math.IsNaN(row.N) || math.IsInf(row.N, 0):
-			return fmt.Errorf("%w: row %d has count %v", cost.ErrNotFinite, i, row.N)
+			return fmt.Errorf("%w: row %d has count %v", wpmerr.ErrNotFinite, i, row.N)
 		case row.N < 0:
-			return fmt.Errorf("%w: row %d has count %v", cost.ErrNegative, i, row.N)
+			return fmt.Errorf("%w: row %d has count %v", wpmerr.ErrNegative, i, row.N)
 		}
 	}
 	if a, b, twice := c.duplicate(); twice {
@@ -273,7 +273,7 @@ func ReadTally(r io.Reader, name string, labels []string) ([]uint64, error) {
 			return nil, err
 		}
 		if sum += tally[j]; sum > maxTally {
-			return nil, t.bad(count, cost.ErrTooLarge, "the sum of the counts is above 2^53")
+			return nil, t.bad(count, wpmerr.ErrTooLarge, "the sum of the counts is above 2^53")
 		}
 	}
 }
@@ -310,12 +310,12 @@ func (t *table) whole(f int) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && n > maxTally:
-		return 0, t.bad(f, cost.ErrTooLarge, quote(s)+" is above 2^53")
+		return 0, t.bad(f, wpmerr.ErrTooLarge, quote(s)+" is above 2^53")
 	case err == nil:
 		return n, nil
 	}
 	if x, ok := parseNumber(s); ok && x < 0 {
-		return 0, t.bad(f, cost.ErrNegative, quote(s)+" is negative")
+		return 0, t.bad(f, wpmerr.ErrNegative, quote(s)+" is negative")
 	}
 	return 0, t.bad(f, ErrNumber, quote(s)+" is not a whole number")
 }

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // table reads CSV records and knows where they are.
@@ -118,7 +118,7 @@ func (t *table) number(f int) (float64, error) {
 		return 0, t.bad(f, ErrNumber, quote(s)+" is not a number")
 	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, t.bad(f, cost.ErrNotFinite, quote(s)+" is not finite")
+		return 0, t.bad(f, wpmerr.ErrNotFinite, quote(s)+" is not finite")
 	}
 	return x, nil
 }
@@ -127,7 +127,7 @@ func (t *table) number(f int) (float64, error) {
 func (t *table) nonNegative(f int) (float64, error) {
 	x, err := t.number(f)
 	if err == nil && x < 0 {
-		err = t.bad(f, cost.ErrNegative, quote(t.record[f-1])+" is negative")
+		err = t.bad(f, wpmerr.ErrNegative, quote(t.record[f-1])+" is negative")
 	}
 	return x, err
 }

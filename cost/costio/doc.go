@@ -55,8 +55,8 @@
 //
 //	points.csv:17: field 3: "abc" is not a number
 //
-// and wraps one of ErrFormat, ErrNumber, ErrLabel, ErrDuplicate, cost.ErrNotFinite, cost.ErrNegative, cost.ErrPoint and
-// cost.ErrTooLarge, or the error of the reader. Errors quote the data, so errors about a private file are private too.
+// and wraps one of ErrFormat, ErrNumber, ErrLabel, ErrDuplicate, wpmerr.ErrNotFinite, wpmerr.ErrNegative, cost.ErrPoint and
+// wpmerr.ErrTooLarge, or the error of the reader. Errors quote the data, so errors about a private file are private too.
 //
 // Memory is bounded however small the file is: at most MaxBytes of decompressed text in lines of at most MaxLine bytes
 // and MaxFields fields, cost.MaxEntries numbers, cost.MaxPoints points and MaxCounts counts. Nothing is allocated for

@@ -9,6 +9,7 @@ import (
 	"github.com/sbinet/npyio"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Read reads a cost matrix from CSV or NPY, whichever the first bytes say. name stands for the file
@@ -50,7 +51,7 @@ func readCSV(t *table) (*cost.Dense, error) {
 			return nil, err
 		}
 		if len(data) > cost.MaxEntries-kv {
-			return nil, t.bad(0, cost.ErrTooLarge, "more than "+strconv.Itoa(cost.MaxEntries)+" entries")
+			return nil, t.bad(0, wpmerr.ErrTooLarge, "more than "+strconv.Itoa(cost.MaxEntries)+" entries")
 		}
 		for f := range kv {
 			x, err := t.nonNegative(f + 1)
@@ -68,14 +69,14 @@ func readCSV(t *table) (*cost.Dense, error) {
 }
 
 // WriteCSV writes a cost matrix as CSV without a header. Every number reads back to the same bits.
-// The error is that of cost.Validate, cost.ErrTooLarge above MaxFields columns, or of the writer.
+// The error is that of cost.Validate, wpmerr.ErrTooLarge above MaxFields columns, or of the writer.
 func WriteCSV(w io.Writer, m cost.Matrix) error {
 	if err := cost.Validate(m); err != nil {
 		return err
 	}
 	k, kv := m.Dims()
 	if kv > MaxFields {
-		return fmt.Errorf("%w: %d columns, a CSV line has at most %d fields; write NPY", cost.ErrTooLarge, kv, MaxFields)
+		return fmt.Errorf("%w: %d columns, a CSV line has at most %d fields; write NPY", wpmerr.ErrTooLarge, kv, MaxFields)
 	}
 	return writeAll(w, func(write func([]string) error) error {
 		buf := make([]float64, kv)

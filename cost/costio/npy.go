@@ -13,6 +13,7 @@ import (
 	"github.com/sbinet/npyio"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // maxNPYHeader bounds the text of an NPY header; that of a matrix has about a hundred bytes.
@@ -50,7 +51,7 @@ func readNPY(src *source) (d *cost.Dense, err error) {
 	}
 	if k > cost.MaxEntries/kv {
 		return nil, &Error{File: src.name,
-			Msg: fmt.Sprintf("NPY array of shape %v has more than %d entries", h.Shape, cost.MaxEntries), Err: cost.ErrTooLarge}
+			Msg: fmt.Sprintf("NPY array of shape %v has more than %d entries", h.Shape, cost.MaxEntries), Err: wpmerr.ErrTooLarge}
 	}
 	read := npyReader(h.Type)
 	if read == nil {
@@ -103,7 +104,7 @@ func npyHeader(src *source) ([]byte, error) {
 	n := binary.LittleEndian.Uint32(size)
 	if n > maxNPYHeader {
 		return nil, &Error{File: src.name, Msg: fmt.Sprintf("NPY header of %d bytes, at most %d", n, maxNPYHeader),
-			Err: cost.ErrTooLarge}
+			Err: wpmerr.ErrTooLarge}
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(src, text); err != nil {
@@ -199,7 +200,7 @@ func transpose(a []float64, r, c int) []float64 {
 }
 
 // WriteNPY writes a cost matrix as NPY version 1.0, float64, little-endian, C order. Rows are written as they are
-// computed. The error is that of cost.Validate, cost.ErrTooLarge above cost.MaxEntries, or of the writer.
+// computed. The error is that of cost.Validate, wpmerr.ErrTooLarge above cost.MaxEntries, or of the writer.
 //
 // It does not use npyio, whose header is not aligned to 64 bytes as the format asks.
 func WriteNPY(w io.Writer, m cost.Matrix) error {
@@ -208,7 +209,7 @@ func WriteNPY(w io.Writer, m cost.Matrix) error {
 	}
 	k, kv := m.Dims()
 	if k > cost.MaxEntries/kv {
-		return fmt.Errorf("%w: %d x %d entries, at most %d", cost.ErrTooLarge, k, kv, cost.MaxEntries)
+		return fmt.Errorf("%w: %d x %d entries, at most %d", wpmerr.ErrTooLarge, k, kv, cost.MaxEntries)
 	}
 	const fixed = 10 // magic, version, length
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", k, kv)

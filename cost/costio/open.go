@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 const (
@@ -66,8 +67,8 @@ type bounded struct {
 }
 
 var (
-	errBytes = fmt.Errorf("%w: more than %d bytes after decompression", cost.ErrTooLarge, MaxBytes)
-	errLine  = fmt.Errorf("%w: a line of more than %d bytes or %d commas", cost.ErrTooLarge, MaxLine, MaxFields)
+	errBytes = fmt.Errorf("%w: more than %d bytes after decompression", wpmerr.ErrTooLarge, MaxBytes)
+	errLine  = fmt.Errorf("%w: a line of more than %d bytes or %d commas", wpmerr.ErrTooLarge, MaxLine, MaxFields)
 )
 
 func (b *bounded) Read(p []byte) (int, error) {

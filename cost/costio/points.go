@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Points are labelled points of R^n, as NewPoints, NewCosine and NewGreatCircle of package cost take
@@ -46,7 +47,7 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 			return nil, err
 		}
 		if len(p.X) >= min(cost.MaxPoints, cost.MaxEntries/n) {
-			return nil, t.bad(0, cost.ErrTooLarge, "more points than allowed: "+strconv.Itoa(len(p.X)))
+			return nil, t.bad(0, wpmerr.ErrTooLarge, "more points than allowed: "+strconv.Itoa(len(p.X)))
 		}
 		label, err := t.label(c.label)
 		if err != nil {
@@ -83,7 +84,7 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 func ReadPointsFile(path string) (*Points, error) { return withFile(path, ReadPoints) }
 
 // WritePoints writes points as CSV with the header label and p.Columns; nil stands for x1,...,xn. Points that would not
-// read back are refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate, cost.ErrNotFinite or
+// read back are refused before anything is written: ErrFormat, ErrLabel, ErrDuplicate, wpmerr.ErrNotFinite or
 // cost.ErrPoint.
 func WritePoints(w io.Writer, p *Points) error {
 	if p == nil || len(p.X) == 0 || len(p.X) != len(p.Labels) || len(p.X[0]) == 0 {
@@ -106,7 +107,7 @@ func WritePoints(w io.Writer, p *Points) error {
 		}
 		for j, a := range x {
 			if math.IsNaN(a) || math.IsInf(a, 0) {
-				return fmt.Errorf("%w: coordinate %d of point %d is %v", cost.ErrNotFinite, j, i, a)
+				return fmt.Errorf("%w: coordinate %d of point %d is %v", wpmerr.ErrNotFinite, j, i, a)
 			}
 		}
 		if p.Geographic() && !(math.Abs(x[0]) <= 90 && x[1] >= -180 && x[1] <= 360) {

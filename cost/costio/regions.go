@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // MaxRegionWeights bounds the weights of all regions together, zeros included: 2^24.
@@ -61,7 +61,7 @@ func ReadRegions(r io.Reader, name string, labels []string) ([]Region, error) {
 		lines[at] = t.line
 		if int(at[0]) == len(regions) {
 			if (len(regions)+1)*len(labels) > MaxRegionWeights {
-				return nil, t.bad(1, cost.ErrTooLarge,
+				return nil, t.bad(1, wpmerr.ErrTooLarge,
 					fmt.Sprintf("more than %d weights of %d points", MaxRegionWeights, len(labels)))
 			}
 			regions = append(regions, Region{Name: list[at[0]], Weights: make([]float64, len(labels))})

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func TestReadRegions(t *testing.T) {
@@ -53,7 +53,7 @@ func TestReadRegions(t *testing.T) {
 		"negative":    {"r,a,-1e-9\n", "f:1: field 3: \"-1e-9\" is not from 0 to 1", costio.ErrWeight},
 		"above 1":     {"r,a,1\nr,b,1.01\n", "f:2: field 3", costio.ErrWeight},
 		"no number":   {"r,a,half\n", "f:1: field 3: \"half\" is not a number", costio.ErrNumber},
-		"NaN":         {"r,a,NaN\n", "f:1: field 3", cost.ErrNotFinite},
+		"NaN":         {"r,a,NaN\n", "f:1: field 3", wpmerr.ErrNotFinite},
 		// A region "label" of the place "region" is what it says; then "r" is no place.
 		"wrong header":    {"label,region\na,r\n", "f:2: field 2: label \"r\" is not known", costio.ErrLabel},
 		"quote not ended": {"r,\"a\n", "f:", costio.ErrFormat},
@@ -81,7 +81,7 @@ func TestReadRegionsBounded(t *testing.T) {
 	for r := range costio.MaxRegionWeights/len(labels) + 1 {
 		fmt.Fprintf(&b, "r%d,0\n", r)
 	}
-	if _, err := costio.ReadRegions(strings.NewReader(b.String()), "f", labels); !errors.Is(err, cost.ErrTooLarge) ||
+	if _, err := costio.ReadRegions(strings.NewReader(b.String()), "f", labels); !errors.Is(err, wpmerr.ErrTooLarge) ||
 		!strings.HasPrefix(err.Error(), "f:1025: ") {
 		t.Errorf("%v", err)
 	}

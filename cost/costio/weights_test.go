@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var weightLabels = []string{"a", "b", "weight", "d,e"}
@@ -44,8 +44,8 @@ func TestReadWeights(t *testing.T) {
 		"ragged":        {"a,1\nb\n", "f:2: 1 fields", costio.ErrFormat},
 		"unknown":       {"a,1\nx,1\n", "f:2: field 1: label \"x\" is not known", costio.ErrLabel},
 		"twice":         {"label,weight\na,0\na,1\n", "f:3: field 1: label \"a\" is on line 2 already", costio.ErrDuplicate},
-		"negative":      {"a,-1\n", "f:1: field 2", cost.ErrNegative},
-		"infinite":      {"a,1e999\n", "f:1: field 2", cost.ErrNotFinite},
+		"negative":      {"a,-1\n", "f:1: field 2", wpmerr.ErrNegative},
+		"infinite":      {"a,1e999\n", "f:1: field 2", wpmerr.ErrNotFinite},
 		"no number":     {"a,many\n", "f:1: field 2", costio.ErrNumber},
 		"second header": {"label,weight\nlabel,weight\n", "f:2: field 1", costio.ErrLabel},
 	} {

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // published is the policy of the examples: 4 x 4 cells.
@@ -57,7 +58,7 @@ func TestErrors(t *testing.T) {
 		"no policy":           {ErrRows, func() error { _, err := Of(ctx, policy.Policy{}); return err }},
 		"no policy, assumed":  {ErrRows, func() error { _, err := Assume(ctx, policy.Policy{}, nil); return err }},
 		"projection":          {ErrProjection, func() error { _, err := Of(ctx, projection); return err }},
-		"no cost":             {cost.ErrShape, func() error { _, err := OfRows(ctx, nil, nil); return err }},
+		"no cost":             {wpmerr.ErrShape, func() error { _, err := OfRows(ctx, nil, nil); return err }},
 		"rows that are none":  {ErrRows, func() error { _, err := OfRows(ctx, ring, func(int) (w ldp.Weights) { return }); return err }},
 		"too many":            {ErrTooLarge, func() error { return Fits(1<<14, 1<<14) }},
 		"too many, overflow":  {ErrTooLarge, func() error { return Fits(math.MaxInt, math.MaxInt) }},
@@ -67,23 +68,23 @@ func TestErrors(t *testing.T) {
 		"estimator":           {ErrEstimator, func() error { _, err := w.Map(ctx, counts, Settings{Estimator: "MAP"}); return err }},
 		"no distances":        {estimate.ErrNoGeometry, func() error { _, err := bare.Map(ctx, counts, Settings{Estimator: ByMap}); return err }},
 		"raw elsewhere":       {ErrOutputs, func() error { _, err := bare.Map(ctx, counts, Settings{Estimator: ByRaw}); return err }},
-		"too few counts":      {estimate.ErrShape, func() error { _, err := w.Map(ctx, counts[1:], Settings{}); return err }},
-		"no counts":           {estimate.ErrShape, func() error { _, err := w.Map(ctx, nil, Settings{}); return err }},
+		"too few counts":      {wpmerr.ErrShape, func() error { _, err := w.Map(ctx, counts[1:], Settings{}); return err }},
+		"no counts":           {wpmerr.ErrShape, func() error { _, err := w.Map(ctx, nil, Settings{}); return err }},
 		"no reports":          {estimate.ErrCounts, func() error { _, err := w.Map(ctx, make([]uint64, 16), Settings{}); return err }},
 		"2^64 reports": {estimate.ErrCounts, func() error {
 			_, err := w.Map(ctx, slices.Repeat([]uint64{math.MaxUint64}, 16), Settings{})
 			return err
 		}},
-		"prior": {estimate.ErrShape, func() error { _, err := w.Map(ctx, counts, Settings{Prior: []float64{1}}); return err }},
-		"prior of regions": {estimate.ErrShape, func() error {
+		"prior": {wpmerr.ErrShape, func() error { _, err := w.Map(ctx, counts, Settings{Prior: []float64{1}}); return err }},
+		"prior of regions": {wpmerr.ErrShape, func() error {
 			_, err := w.Regions(ctx, counts, nil, Settings{Prior: []float64{1}})
 			return err
 		}},
-		"region": {estimate.ErrShape, func() error {
+		"region": {wpmerr.ErrShape, func() error {
 			_, err := w.Regions(ctx, counts, [][]float64{slices.Repeat([]float64{math.NaN()}, 16)}, Settings{})
 			return err
 		}},
-		"level": {estimate.ErrShape, func() error { _, err := w.Regions(ctx, counts, nil, Settings{Level: 1}); return err }},
+		"level": {wpmerr.ErrShape, func() error { _, err := w.Regions(ctx, counts, nil, Settings{Level: 1}); return err }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := c.do(); !errors.Is(err, c.want) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // The estimators, by the names that commands and machines use. Package estimate says what each does.
@@ -71,7 +72,7 @@ func (w World) problem(counts []uint64, prior []float64) estimate.Problem {
 func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Estimate, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil { // in place of a result that did not converge
-			err = ctx.Err()
+			err = wpmerr.Ended(ctx)
 		}
 	}()
 	if e.Estimator = s.Estimator; e.Estimator == "" {
@@ -88,7 +89,7 @@ func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Est
 		return e, err
 	}
 	if len(counts) != kv {
-		return e, fmt.Errorf("%w: %d counts for %d outputs", estimate.ErrShape, len(counts), kv)
+		return e, fmt.Errorf("%w: %d counts for %d outputs", wpmerr.ErrShape, len(counts), kv)
 	}
 	if e.Raw, err = estimate.Raw(counts); err != nil {
 		return e, err
@@ -119,7 +120,7 @@ func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Sett
 		e.Shares = r.Theta
 	case ByMLE:
 		r, err := estimate.MLE(ctx, p, 0)
-		if err != nil && (!errors.Is(err, estimate.ErrNotConverged) || ctx.Err() != nil) {
+		if err != nil && (!errors.Is(err, wpmerr.ErrNotConverged) || ctx.Err() != nil) {
 			return err
 		}
 		e.Shares, e.Gap, e.Iterations = r.Theta, &r.Gap, r.Iterations
@@ -153,9 +154,9 @@ func (w World) Regions(ctx context.Context, counts []uint64, regions [][]float64
 	}
 	shares, err := estimate.Intervals(ctx, w.problem(counts, s.Prior), regions, s.Level)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, wpmerr.Ended(ctx)
 	}
-	wide := errors.Is(err, estimate.ErrNotConverged)
+	wide := errors.Is(err, wpmerr.ErrNotConverged)
 	if err != nil && !wide {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/plane"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // slack is what the log-likelihood may fall by for the sake of a coarser picture: chi2_1(0.9)/2, as at the ends of an
@@ -100,9 +101,9 @@ func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int
 	}
 	shares, err := estimate.Intervals(ctx, p, regions, 0)
 	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
+		return nil, false, wpmerr.Ended(ctx)
 	}
-	if err != nil && !errors.Is(err, estimate.ErrNotConverged) {
+	if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 		return nil, false, err
 	}
 	for m, s := range shares {

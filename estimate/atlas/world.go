@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // MaxRows bounds k kv, the entries of the rows: 2^27. They are gone through one by one, though rarely kept.
@@ -147,7 +148,10 @@ func newChannel(ctx context.Context, k, kv int, row func(int) (ldp.Weights, erro
 		if err == nil && weights.Len() != kv {
 			err = fmt.Errorf("%w: row %d has %d entries, for %d outputs", ErrRows, i, weights.Len(), kv)
 		}
-		if fault = cmp.Or(err, ctx.Err()); fault != nil {
+		if err == nil && ctx.Err() != nil {
+			err = wpmerr.Ended(ctx)
+		}
+		if fault = err; fault != nil {
 			return
 		}
 		for j := range dst {

@@ -7,11 +7,10 @@ import (
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
-	// ErrShape: a number out of its range, or lengths that do not fit.
-	ErrShape = errors.New("patch: bad shape")
 	// ErrLimit: too many places or outputs.
 	ErrLimit = errors.New("patch: too large")
 )
@@ -39,7 +38,7 @@ type Patches struct {
 // Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior, and that of ctx.
 func Find(ctx context.Context, ch *estimate.Channel, prior []float64, devices int64) (Patches, error) {
 	if ch == nil || devices < 1 || devices > Countless {
-		return Patches{}, fmt.Errorf("%w: %d devices, want 1 to %d, and a channel", ErrShape, devices, int64(Countless))
+		return Patches{}, fmt.Errorf("%w: %d devices, want 1 to %d, and a channel", wpmerr.ErrShape, devices, int64(Countless))
 	}
 	k, kv := ch.Dims()
 	if k > MaxInputs || kv > MaxPairs/k {
@@ -191,7 +190,7 @@ func (p Patches) Shared() int {
 // estimate.Guess.
 func (p Patches) Best(theta, prior []float64) ([]float64, error) {
 	if len(theta) != len(p.Of) {
-		return nil, fmt.Errorf("%w: a map of %d entries for %d places", ErrShape, len(theta), len(p.Of))
+		return nil, fmt.Errorf("%w: a map of %d entries for %d places", wpmerr.ErrShape, len(theta), len(p.Of))
 	}
 	u, err := estimate.Guess(prior, len(p.Of))
 	if err != nil {

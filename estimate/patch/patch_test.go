@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func channelOf(t testing.TB, rows [][]float64) *estimate.Channel {
@@ -155,10 +156,10 @@ func TestBest(t *testing.T) {
 	if p.Shared() != 4 || p.Alone(0) || !p.Alone(4) {
 		t.Errorf("%d shared, want 4", p.Shared())
 	}
-	if _, err := p.Best([]float64{1}, nil); !errors.Is(err, ErrShape) {
+	if _, err := p.Best([]float64{1}, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("a short map: %v", err)
 	}
-	if _, err := p.Best(want, []float64{0, 0, 0, 0, 0}); !errors.Is(err, estimate.ErrShape) {
+	if _, err := p.Best(want, []float64{0, 0, 0, 0, 0}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("a prior without mass: %v", err)
 	}
 	if s := (Patches{Of: []int{0}, Size: []int{1}}).String(); s != "" {
@@ -177,10 +178,10 @@ func TestErrors(t *testing.T) {
 		want error
 		do   func() error
 	}{
-		"no channel":   {ErrShape, func() error { _, err := Find(ctx, nil, nil, 1); return err }},
-		"no device":    {ErrShape, func() error { _, err := Find(ctx, ch, nil, 0); return err }},
-		"too many":     {ErrShape, func() error { _, err := Find(ctx, ch, nil, Countless+1); return err }},
-		"a prior":      {estimate.ErrShape, func() error { _, err := Find(ctx, ch, []float64{0, 0}, 1); return err }},
+		"no channel":   {wpmerr.ErrShape, func() error { _, err := Find(ctx, nil, nil, 1); return err }},
+		"no device":    {wpmerr.ErrShape, func() error { _, err := Find(ctx, ch, nil, 0); return err }},
+		"too many":     {wpmerr.ErrShape, func() error { _, err := Find(ctx, ch, nil, Countless+1); return err }},
+		"a prior":      {wpmerr.ErrShape, func() error { _, err := Find(ctx, ch, []float64{0, 0}, 1); return err }},
 		"large":        {ErrLimit, func() error { _, err := Find(ctx, channelOf(t, big), nil, 1); return err }},
 		"context over": {context.Canceled, func() error { c, f := context.WithCancel(ctx); f(); _, err := Find(c, ch, nil, 1); return err }},
 	} {

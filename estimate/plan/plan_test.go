@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func planner(t testing.TB, p plan.Problem) *plan.Planner {
@@ -265,16 +266,16 @@ func TestErrors(t *testing.T) {
 		p    plan.Problem
 		want error
 	}{
-		"no cost":      {ctx, plan.Problem{}, cost.ErrShape},
+		"no cost":      {ctx, plan.Problem{}, wpmerr.ErrShape},
 		"too large":    {ctx, plan.Problem{Cost: large}, plan.ErrLimit},
 		"many inputs":  {ctx, plan.Problem{Cost: &cost.Dense{K: 3000, Kv: 1, Data: make([]float64, 3000)}}, plan.ErrLimit},
 		"not square":   {ctx, plan.Problem{Cost: &cost.Dense{K: 1, Kv: 2, Data: make([]float64, 2)}}, estimate.ErrNoGeometry},
-		"power":        {ctx, plan.Problem{Cost: c, P: -1}, plan.ErrShape},
-		"NaN power":    {ctx, plan.Problem{Cost: c, P: math.NaN()}, plan.ErrShape},
-		"short prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 3)}, estimate.ErrShape},
-		"empty prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, estimate.ErrShape},
-		"NaN prior":    {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, estimate.ErrShape},
-		"less than no": {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, estimate.ErrShape},
+		"power":        {ctx, plan.Problem{Cost: c, P: -1}, wpmerr.ErrShape},
+		"NaN power":    {ctx, plan.Problem{Cost: c, P: math.NaN()}, wpmerr.ErrShape},
+		"short prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 3)}, wpmerr.ErrShape},
+		"empty prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, wpmerr.ErrShape},
+		"NaN prior":    {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, wpmerr.ErrShape},
+		"less than no": {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, wpmerr.ErrShape},
 		"stopped":      {stopped, plan.Problem{Cost: c}, context.Canceled},
 	} {
 		if _, err := plan.New(test.ctx, test.p); !errors.Is(err, test.want) {
@@ -283,10 +284,10 @@ func TestErrors(t *testing.T) {
 	}
 	l := planner(t, plan.Problem{Cost: c})
 	short := rowsOf(t, grid(t, 1, 3, 1), "1")
-	if _, err := l.Mechanism(func(int) ldp.Weights { return short(0) }); !errors.Is(err, plan.ErrShape) {
+	if _, err := l.Mechanism(func(int) ldp.Weights { return short(0) }); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("short rows: %v", err)
 	}
-	if _, err := l.Mechanism(func(int) ldp.Weights { return ldp.Weights{} }); !errors.Is(err, plan.ErrShape) {
+	if _, err := l.Mechanism(func(int) ldp.Weights { return ldp.Weights{} }); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("no rows: %v", err)
 	}
 	m, err := l.Mechanism(rowsOf(t, c, "1"))
@@ -294,7 +295,7 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, devices := range []int{0, -1, plan.MaxDevices + 1} {
-		if _, err := m.Predict(ctx, devices, estimate.Settings{}); !errors.Is(err, plan.ErrShape) {
+		if _, err := m.Predict(ctx, devices, estimate.Settings{}); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("%d devices: %v", devices, err)
 		}
 	}
@@ -331,11 +332,11 @@ func TestLeast(t *testing.T) {
 		t.Errorf("out of reach: %d, %+v, %v", i, p, err)
 	}
 	for _, target := range []float64{0, -1, math.NaN()} {
-		if _, _, err := plan.Least(ctx, 6, target, at); !errors.Is(err, plan.ErrShape) {
+		if _, _, err := plan.Least(ctx, 6, target, at); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("target %v: %v", target, err)
 		}
 	}
-	if _, _, err := plan.Least(ctx, 0, 1, at); !errors.Is(err, plan.ErrShape) {
+	if _, _, err := plan.Least(ctx, 0, 1, at); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("no choice: %v", err)
 	}
 	broken := errors.New("broken")

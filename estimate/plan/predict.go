@@ -15,6 +15,7 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Distance is a distance to the truth, over the worlds.
@@ -121,7 +122,7 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 	channel, err := estimate.NewChannel(k, kv, func(i int, dst []float64) {
 		w := row(i)
 		if w.Len() != kv {
-			fault = fmt.Errorf("%w: row %d has %d entries for %d outputs", ErrShape, i, w.Len(), kv)
+			fault = fmt.Errorf("%w: row %d has %d entries for %d outputs", wpmerr.ErrShape, i, w.Len(), kv)
 			clear(dst)
 			return
 		}
@@ -157,7 +158,7 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 // share disc of the places. Errors: ErrShape.
 func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, error) {
 	if k, _ := channel.Dims(); k != len(l.region) {
-		return nil, fmt.Errorf("%w: a channel of %d inputs for %d places", ErrShape, k, len(l.region))
+		return nil, fmt.Errorf("%w: a channel of %d inputs for %d places", wpmerr.ErrShape, k, len(l.region))
 	}
 	m := &Mechanism{planner: l, channel: channel, disc: disc}
 	for _, w := range l.worlds {
@@ -175,7 +176,7 @@ func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, 
 func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Settings) (Prediction, error) {
 	l := m.planner
 	if devices < 1 || devices > MaxDevices {
-		return Prediction{}, fmt.Errorf("%w: %d devices, want 1 to %d", ErrShape, devices, MaxDevices)
+		return Prediction{}, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrShape, devices, MaxDevices)
 	}
 	raw, theta, half := make([]float64, Worlds), make([]float64, Worlds), make([]float64, Worlds)
 	err := parallel.Each(ctx, Worlds, func(n int) error {

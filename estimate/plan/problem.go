@@ -9,11 +9,10 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
-	// ErrShape: rows that do not fit, or a number out of its range.
-	ErrShape = errors.New("plan: bad shape")
 	// ErrLimit: too many places.
 	ErrLimit = errors.New("plan: too large")
 	// ErrTarget: no choice reaches the target.
@@ -70,7 +69,7 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 		p.P = 1
 	}
 	if !(p.P > 0 && p.P <= math.MaxFloat64) {
-		return nil, fmt.Errorf("%w: power %v", ErrShape, p.P)
+		return nil, fmt.Errorf("%w: power %v", wpmerr.ErrShape, p.P)
 	}
 	l := &Planner{power: p.P, prior: slices.Clone(p.Prior)}
 	var err error

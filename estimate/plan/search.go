@@ -3,6 +3,8 @@ package plan
 import (
 	"context"
 	"fmt"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Least returns the first of n choices whose map is predicted to be within target. The choices are in order from the
@@ -14,13 +16,13 @@ import (
 // at; that of ctx.
 func Least(ctx context.Context, n int, target float64, at func(i int) (Prediction, error)) (int, Prediction, error) {
 	if n < 1 || !(target > 0) {
-		return 0, Prediction{}, fmt.Errorf("%w: a target of %v, %d choices", ErrShape, target, n)
+		return 0, Prediction{}, fmt.Errorf("%w: a target of %v, %d choices", wpmerr.ErrShape, target, n)
 	}
 	var best, last Prediction // of high and of low
 	low, high := -1, n        // low misses, high meets, if there is one
 	for high-low > 1 {
-		if err := ctx.Err(); err != nil {
-			return 0, Prediction{}, err
+		if ctx.Err() != nil {
+			return 0, Prediction{}, wpmerr.Ended(ctx)
 		}
 		middle := low + (high-low)/2
 		p, err := at(middle)

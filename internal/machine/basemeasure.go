@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 type baseAnswer struct {
@@ -107,8 +108,8 @@ func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 		r, err = find(ctx, c, eps, s)
 		return err
 	})
-	// An early stop is an answer: m is feasible and the bounds hold.
-	if err != nil && !errors.Is(err, basemeasure.ErrNotConverged) {
+	// An early stop is an answer, if there is one: m is feasible and the bounds hold.
+	if err != nil && (r.M == nil || !errors.Is(err, wpmerr.ErrNotConverged)) {
 		return nil, err
 	}
 	worst, mean, mass := number(r.WorstCase), number(r.Mean), number(r.Mass)
@@ -154,7 +155,7 @@ func solveMirror(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 		r, err = mirror.Descend(ctx, table, eps, mirror.Settings{Steps: steps, Rule: rule})
 		return err
 	})
-	if err != nil && !errors.Is(err, mirror.ErrNotConverged) {
+	if err != nil && (r.M == nil || !errors.Is(err, wpmerr.ErrNotConverged)) {
 		return nil, err
 	}
 	status := "steps"

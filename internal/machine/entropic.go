@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 type entropicAnswer struct {
@@ -102,7 +103,7 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		return nil, ctx.Err()
 	}
 	// An early stop is an answer: q is feasible and the bounds hold.
-	if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+	if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 		return nil, err
 	}
 	upper, lower, err := sinkhorn.VerifyContext(ctx, prob, res)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 type flowAnswer struct {
@@ -65,7 +66,7 @@ func solveFlow(ctx context.Context, in *object, clock *stopwatch) (any, error) {
 		r, err = network.Solve(ctx, g, network.Settings{})
 		return err
 	})
-	if err != nil && !errors.Is(err, network.ErrInfeasible) && !errors.Is(err, network.ErrUnbounded) {
+	if err != nil && !errors.Is(err, wpmerr.ErrInfeasible) && !errors.Is(err, network.ErrUnbounded) {
 		return nil, err
 	}
 	if err := network.Verify(g, r); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // talk answers lines and decodes the answers.
@@ -372,7 +373,7 @@ func TestGivenCosts(t *testing.T) {
 		t.Errorf("Solve: %v, Answer: %v", err, got[2])
 	}
 	_, err = Solve(context.Background(), "project", s, []byte(`{"cost":"C","mu":[1,0],"lo":[0.75,0.75],"hi":[1,1]}`))
-	if !errors.Is(err, mincostflow.ErrInfeasible) {
+	if !errors.Is(err, wpmerr.ErrInfeasible) {
 		t.Errorf("an empty box: %v", err)
 	}
 	text, err := Solve(context.Background(), "project", s, []byte(`{"id":1,"cost":"C",`+box+`}`))

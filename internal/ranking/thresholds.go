@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // thresholdBlock is how many inputs a goroutine takes at a time.
@@ -23,9 +24,7 @@ const thresholdBlock = 256
 // are nearer than that, and only those in between are ranked. What rounding might spoil, it notices, and ranks them
 // all.
 func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	switch r.Geometry.Kind {
 	case policy.Ring:
 		return ringThresholds(ctx, box)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // DefaultMemory is what Settings.Memory = 0 means to every solver: 256 MiB.
@@ -44,9 +45,7 @@ const (
 // further rows at most, and the error is that of the context. A nil context never ends.
 func Read(ctx context.Context, c cost.Matrix, index []int, dst [][]float64,
 	check func(n int, row []float64) error) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	_, kv := c.Dims()
 	r := reader{matrix: c, kv: kv, index: index, dst: dst[:min(len(dst), len(index))], check: check, failed: len(index)}
 	blocks := (len(index) + block - 1) / block

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // blobs chooses Reg by a certified gap of 1 % on n x n cells at squared distance, eps = 2.
@@ -30,7 +31,7 @@ func blobs(c *config, w io.Writer) error {
 		var r sinkhorn.Result
 		got, err := c.compare(own(func() (answer, error) {
 			r, err = sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Gap: 0.01})
-			if errors.Is(err, sinkhorn.ErrNotConverged) {
+			if errors.Is(err, wpmerr.ErrNotConverged) {
 				err = nil
 			}
 			return answer{Value: r.Upper, Met: true}, err

@@ -18,6 +18,7 @@ import (
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // The evidence behind docs/errata.md that needs no study: the paper's formulas, transcribed
@@ -672,7 +673,7 @@ func mirrorDescend(d *cost.Dense, eps float64, s mirror.Settings) (mirror.Result
 // entropic is the projection after at most so many iterations, if the settings say how many. Its bounds hold either way.
 func entropic(p sinkhorn.Problem, s sinkhorn.Settings) ([]float64, error) {
 	r, err := sinkhorn.Project(context.Background(), p, s)
-	if err != nil && !(s.MaxIterations > 0 && errors.Is(err, sinkhorn.ErrNotConverged)) {
+	if err != nil && !(s.MaxIterations > 0 && errors.Is(err, wpmerr.ErrNotConverged)) {
 		return nil, err
 	}
 	_, _, err = sinkhorn.Verify(p, r)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // synthetic writes two files of made-up ratings: users and films have a taste, a kind from 0 to 3: users see films of
@@ -344,7 +345,7 @@ func TestProjectorIsAlgorithmOne(t *testing.T) {
 				want, err := sinkhorn.Project(context.Background(),
 					sinkhorn.Problem{Cost: c, Support: u.support, Source: u.source, Lo: lo, Hi: hi, Reg: 0.01},
 					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: rounds})
-				if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				if want.Iterations == rounds || err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // small is a study of a second or less.
@@ -82,7 +83,7 @@ func TestIterates(t *testing.T) {
 			for _, mu := range s.inputs {
 				p, err := sinkhorn.Project(s.ctx, sinkhorn.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi, Reg: l},
 					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: steps})
-				if err != nil && !errors.Is(err, sinkhorn.ErrNotConverged) {
+				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
 				tr, err := mincostflow.Transport(s.ctx, s.cost, mu, p.Q)

@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Errors of this package; those of the solvers pass through.
@@ -469,7 +470,7 @@ func (s *study) iterate(eps ldp.Epsilon, lambda float64) (Curve, error) {
 				}
 				r, err := sinkhorn.Project(s.ctx, p,
 					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: steps, Initial: start})
-				if err != nil && !(errors.Is(err, sinkhorn.ErrNotConverged) && s.ctx.Err() == nil) {
+				if err != nil && !(errors.Is(err, wpmerr.ErrNotConverged) && s.ctx.Err() == nil) {
 					return fmt.Errorf("ring: input %d, lambda %v: %w", u, lambda, err)
 				}
 				t, terr := mincostflow.Transport(s.ctx, s.cost, s.inputs[u], r.Q)

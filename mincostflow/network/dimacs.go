@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 const (
@@ -260,10 +262,10 @@ func (g *Problem) WriteDIMACS(w io.Writer) error {
 //	c cycle FROM TO ARC        the ARC-th line "a", "backward" behind it if the flow on it falls
 func (r Result) WriteSolution(w io.Writer, g *Problem, proof bool) error {
 	if g == nil {
-		return fmt.Errorf("%w: no network", ErrShape)
+		return fmt.Errorf("%w: no network", wpmerr.ErrShape)
 	}
 	if r.Flow != nil && len(r.Flow) != len(g.Arcs) || r.Flow != nil && r.Objective == nil {
-		return fmt.Errorf("%w: %d flows on %d arcs, Objective = %v", ErrShape, len(r.Flow), len(g.Arcs), r.Objective)
+		return fmt.Errorf("%w: %d flows on %d arcs, Objective = %v", wpmerr.ErrShape, len(r.Flow), len(g.Arcs), r.Objective)
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "c", r.Status)
@@ -291,7 +293,7 @@ func (r Result) writeProof(out io.Writer, g *Problem) error {
 	}
 	for _, s := range r.Cycle {
 		if s.Arc < 0 || s.Arc >= len(g.Arcs) {
-			return fmt.Errorf("%w: the cycle uses arc %d of %d", ErrShape, s.Arc, len(g.Arcs))
+			return fmt.Errorf("%w: the cycle uses arc %d of %d", wpmerr.ErrShape, s.Arc, len(g.Arcs))
 		}
 		from, to, word := g.Arcs[s.Arc].From, g.Arcs[s.Arc].To, ""
 		if s.Backward {

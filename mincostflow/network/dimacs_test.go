@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 const smallDIMACS = `c the example of the format's description, with a bound more
@@ -211,10 +213,10 @@ func TestWriteSolution(t *testing.T) {
 	}
 	g := read(smallDIMACS)
 	r := mustSolve(t, g)
-	if err := r.WriteSolution(io.Discard, &Problem{}, true); !errors.Is(err, ErrShape) {
+	if err := r.WriteSolution(io.Discard, &Problem{}, true); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("the flow of another network: %v", err)
 	}
-	if err := (Result{Cycle: []Step{{Arc: 5}}}).WriteSolution(io.Discard, g, true); !errors.Is(err, ErrShape) {
+	if err := (Result{Cycle: []Step{{Arc: 5}}}).WriteSolution(io.Discard, g, true); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("the cycle of another network: %v", err)
 	}
 	if err := r.WriteSolution(failing{}, g, true); !errors.Is(err, io.ErrShortWrite) {
@@ -237,7 +239,7 @@ func TestDIMACSEnds(t *testing.T) {
 		}
 	}
 	r := Result{Status: Optimal, Flow: []int64{1}, Objective: big.NewInt(1)}
-	if err := r.WriteSolution(io.Discard, nil, true); !errors.Is(err, ErrShape) {
+	if err := r.WriteSolution(io.Discard, nil, true); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("%v, want ErrShape", err)
 	}
 }

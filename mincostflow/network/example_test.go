@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Two plants, two shops; one road is narrow, and the second plant has to send something directly.
@@ -56,7 +57,7 @@ a 3 4 0 9 1
 		return
 	}
 	r, err := network.Solve(context.Background(), g, network.Settings{})
-	if !errors.Is(err, network.ErrInfeasible) {
+	if !errors.Is(err, wpmerr.ErrInfeasible) {
 		fmt.Println(err)
 		return
 	}

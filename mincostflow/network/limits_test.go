@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // plainLoad says by the comment of load, in big integers, whether a network fits with the given choice of where arcs
@@ -153,7 +155,7 @@ func TestLoadLimits(t *testing.T) {
 		for _, greedy := range []bool{true, false} {
 			l, err := g.loadFrom(greedy)
 			price, clip, infinite, fits := plainLoad(g, greedy)
-			if (err == nil) != fits || err != nil && !errors.Is(err, ErrOverflow) {
+			if (err == nil) != fits || err != nil && !errors.Is(err, wpmerr.ErrOverflow) {
 				t.Fatalf("%+v, greedy %v: %v, want to fit: %v", *g, greedy, err, fits)
 			}
 			if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // loaded is a network in the form of the simplex: every arc has a flow from zero to a capacity.
@@ -184,7 +186,7 @@ func (l *loaded) shift(by []big.Int) (positive *big.Int, err error) {
 		if by != nil {
 			s := &by[v]
 			if add(s, b); !s.IsInt64() {
-				return nil, fmt.Errorf("%w: Supply[%d] = %d, less the bounds of the arcs there, is %v", ErrOverflow, v, b, s)
+				return nil, fmt.Errorf("%w: Supply[%d] = %d, less the bounds of the arcs there, is %v", wpmerr.ErrOverflow, v, b, s)
 			}
 			b = s.Int64()
 		}
@@ -210,11 +212,11 @@ func (l *loaded) limit(t *tally, total *big.Int) (clip int64, err error) {
 		what += " and the capacities of arcs with negative cost"
 	}
 	if total.Cmp(big.NewInt(most)) > 0 {
-		return 0, fmt.Errorf("%w: %s sum to %v, above %d", ErrOverflow, what, total, most)
+		return 0, fmt.Errorf("%w: %s sum to %v, above %d", wpmerr.ErrOverflow, what, total, most)
 	}
 	sum := total.Int64()
 	if t.unlimited && t.offset > math.MaxInt64-2-sum {
-		return 0, fmt.Errorf("%w: an arc has a bound %d from zero, no other, and %s sum to %d", ErrOverflow, t.offset, what,
+		return 0, fmt.Errorf("%w: an arc has a bound %d from zero, no other, and %s sum to %d", wpmerr.ErrOverflow, t.offset, what,
 			sum)
 	}
 	if t.unlimited && !t.ray {
@@ -239,7 +241,7 @@ func (l *loaded) choosePrice() error {
 	var sum uint64
 	for v, c := range dearest {
 		if sum += c; sum > maxPath { // c is 2^63 at most
-			return fmt.Errorf("%w: the costs of the dearest arcs at nodes 0 to %d sum to more than %d", ErrOverflow, v,
+			return fmt.Errorf("%w: the costs of the dearest arcs at nodes 0 to %d sum to more than %d", wpmerr.ErrOverflow, v,
 				int64(maxPath))
 		}
 	}

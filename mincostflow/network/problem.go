@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Unlimited as the upper bound of an arc means that it has none, and -Unlimited (or less) as the
@@ -54,10 +56,10 @@ const maxSize = math.MaxInt32/2 - 1
 // check is the door: it refuses what has no meaning. What is too large is refused by load.
 func (g *Problem) check() error {
 	if g == nil {
-		return fmt.Errorf("%w: no network", ErrShape)
+		return fmt.Errorf("%w: no network", wpmerr.ErrShape)
 	}
 	if len(g.Supply) > maxSize || len(g.Arcs) > maxSize/2 {
-		return fmt.Errorf("%w: %d nodes and %d arcs; there may be %d and %d", ErrOverflow, len(g.Supply), len(g.Arcs),
+		return fmt.Errorf("%w: %d nodes and %d arcs; there may be %d and %d", wpmerr.ErrOverflow, len(g.Supply), len(g.Arcs),
 			maxSize, maxSize/2)
 	}
 	var sum big.Int
@@ -87,7 +89,7 @@ func (a *Arc) check(e, n int) error {
 	case a.Upper <= -Unlimited:
 		return fmt.Errorf("%w: Arcs[%d].Upper = %d, which means minus infinity", ErrArc, e, a.Upper)
 	case a.Lower > a.Upper:
-		return fmt.Errorf("%w: Arcs[%d]: Lower = %d, Upper = %d", ErrBox, e, a.Lower, a.Upper)
+		return fmt.Errorf("%w: Arcs[%d]: Lower = %d, Upper = %d", wpmerr.ErrBox, e, a.Lower, a.Upper)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // networks draws a small network; all statuses are common.
@@ -42,7 +44,7 @@ func (g *Problem) clone() *Problem {
 func solveRapid(t *rapid.T, g *Problem) Result {
 	before := g.clone()
 	r, err := Solve(context.Background(), g, Settings{})
-	if want := map[Status]error{Infeasible: ErrInfeasible, Unbounded: ErrUnbounded}[r.Status]; !errors.Is(err, want) {
+	if want := map[Status]error{Infeasible: wpmerr.ErrInfeasible, Unbounded: ErrUnbounded}[r.Status]; !errors.Is(err, want) {
 		t.Fatalf("Solve(%+v) = %v, %v", *g, r.Status, err)
 	}
 	if err := Verify(g, r); err != nil {

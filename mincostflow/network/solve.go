@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Solve finds a flow of least cost, or proves that there is none: see Result. The proof can
@@ -16,11 +18,9 @@ import (
 // Settings.MaxPivots was reached) comes with the best flow so far, if there was one.
 func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 	if settings.MaxPivots < 0 {
-		return Result{}, fmt.Errorf("%w: MaxPivots = %d is negative", ErrSettings, settings.MaxPivots)
+		return Result{}, fmt.Errorf("%w: MaxPivots = %d is negative", wpmerr.ErrSettings, settings.MaxPivots)
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	if err := g.check(); err != nil {
 		return Result{}, err
 	}
@@ -44,14 +44,14 @@ func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 		r.Potentials = l.potentials()
 	case Infeasible:
 		r.Cut = l.cut()
-		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (Result.Cut)", ErrInfeasible,
+		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (Result.Cut)", wpmerr.ErrInfeasible,
 			len(r.Cut))
 	case Unbounded:
 		err = fmt.Errorf("%w: a cycle of %d arcs with negative cost has no bound (Result.Cycle)", ErrUnbounded, len(r.Cycle))
 	case PivotLimit:
-		err = fmt.Errorf("%w: MaxPivots = %d reached", ErrNotConverged, settings.MaxPivots)
+		err = fmt.Errorf("%w: MaxPivots = %d reached", wpmerr.ErrNotConverged, settings.MaxPivots)
 	case Cancelled:
-		err = fmt.Errorf("%w: %w after %d pivots", ErrNotConverged, ctx.Err(), l.pivots)
+		err = fmt.Errorf("%w after %d pivots", wpmerr.Ended(ctx), l.pivots)
 	}
 	return r, err
 }

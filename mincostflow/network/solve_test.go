@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // mustSolve solves g, which must have an answer, and checks the proof and what else a result promises.
@@ -17,7 +18,7 @@ func mustSolve(t testing.TB, g *Problem) Result {
 	t.Helper()
 	r, err := Solve(context.Background(), g, Settings{})
 	// A status that is no flow of least cost is an error, too, and the other way about.
-	if want := map[Status]error{Infeasible: ErrInfeasible, Unbounded: ErrUnbounded}[r.Status]; !errors.Is(err, want) {
+	if want := map[Status]error{Infeasible: wpmerr.ErrInfeasible, Unbounded: ErrUnbounded}[r.Status]; !errors.Is(err, want) {
 		t.Fatalf("Solve(%+v) = %v, %v", brief(g), r.Status, err)
 	}
 	if err := Verify(g, r); err != nil {
@@ -198,7 +199,7 @@ func TestErrors(t *testing.T) {
 		want error
 		says string
 	}{
-		{"no network", nil, Settings{}, ErrShape, "no network"},
+		{"no network", nil, Settings{}, wpmerr.ErrShape, "no network"},
 		{"supplies do not sum to zero", &Problem{Supply: []int64{3, -1}}, Settings{}, ErrBalance, "sum is 2"},
 		{"nor after wrapping around", &Problem{Supply: []int64{math.MaxInt64, math.MaxInt64, 2}}, Settings{}, ErrBalance,
 			"sum is 18446744073709551616"},
@@ -207,34 +208,34 @@ func TestErrors(t *testing.T) {
 		{"arc from just behind", pair(0, Arc{From: 2, Upper: 1}), Settings{}, ErrArc, "Arcs[0].From = 2"},
 		{"arc to nowhere", pair(0, Arc{Upper: 1}, Arc{To: 2, Upper: 1}), Settings{}, ErrArc, "Arcs[1].To = 2"},
 		{"arc in no network", &Problem{Arcs: []Arc{{Upper: 1}}}, Settings{}, ErrArc, "there are 0 nodes"},
-		{"bounds crossed", pair(0, Arc{To: 1, Lower: 2, Upper: 1}), Settings{}, ErrBox, "Lower = 2, Upper = 1"},
+		{"bounds crossed", pair(0, Arc{To: 1, Lower: 2, Upper: 1}), Settings{}, wpmerr.ErrBox, "Lower = 2, Upper = 1"},
 		{"lower bound infinite above", pair(0, Arc{To: 1, Lower: Unlimited, Upper: Unlimited}), Settings{}, ErrArc,
 			"infinity"},
 		{"upper bound infinite below", pair(0, Arc{To: 1, Lower: -Unlimited, Upper: -Unlimited}), Settings{}, ErrArc,
 			"minus infinity"},
 		{"the least integer as upper bound", pair(0, Arc{To: 1, Lower: math.MinInt64, Upper: math.MinInt64}), Settings{},
 			ErrArc, "minus infinity"},
-		{"negative limit", pair(0), Settings{MaxPivots: -1}, ErrSettings, "MaxPivots = -1"},
+		{"negative limit", pair(0), Settings{MaxPivots: -1}, wpmerr.ErrSettings, "MaxPivots = -1"},
 
 		// Overflow, refused before any work.
 		{"a supply without room for artificial flow", pair(math.MaxInt64-1, Arc{To: 1, Upper: Unlimited}), Settings{},
-			ErrOverflow, "the supplies"},
+			wpmerr.ErrOverflow, "the supplies"},
 		{"supplies that sum to too much", &Problem{Supply: []int64{math.MaxInt64, -math.MaxInt64, 1, -1}}, Settings{},
-			ErrOverflow, "the supplies sum to 9223372036854775808"},
-		{"a lower bound on top of a supply", pair(math.MinInt64+1, Arc{To: 1, Lower: 5, Upper: 7}), Settings{}, ErrOverflow,
+			wpmerr.ErrOverflow, "the supplies sum to 9223372036854775808"},
+		{"a lower bound on top of a supply", pair(math.MinInt64+1, Arc{To: 1, Lower: 5, Upper: 7}), Settings{}, wpmerr.ErrOverflow,
 			"Supply[0]"},
-		{"dear arcs", pair(0, Arc{To: 1, Upper: 1, Cost: math.MaxInt64}), Settings{}, ErrOverflow, "nodes 0 to 0"},
-		{"the dearest arc", pair(0, Arc{To: 1, Upper: 1, Cost: math.MinInt64}), Settings{}, ErrOverflow, "nodes 0 to 0"},
-		{"two half as dear", pair(0, Arc{To: 1, Upper: 1, Cost: maxPath/2 + 1}), Settings{}, ErrOverflow, "nodes 0 to 1"},
+		{"dear arcs", pair(0, Arc{To: 1, Upper: 1, Cost: math.MaxInt64}), Settings{}, wpmerr.ErrOverflow, "nodes 0 to 0"},
+		{"the dearest arc", pair(0, Arc{To: 1, Upper: 1, Cost: math.MinInt64}), Settings{}, wpmerr.ErrOverflow, "nodes 0 to 0"},
+		{"two half as dear", pair(0, Arc{To: 1, Upper: 1, Cost: maxPath/2 + 1}), Settings{}, wpmerr.ErrOverflow, "nodes 0 to 1"},
 		{"a bound far out and none on the other side",
 			pair(0, Arc{To: 1, Lower: math.MaxInt64 - 3, Upper: Unlimited}, Arc{From: 1, Upper: Unlimited}), Settings{},
-			ErrOverflow, "an arc has a bound"},
+			wpmerr.ErrOverflow, "an arc has a bound"},
 		{"a circle that is worth more than fits",
 			pair(0, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{To: 1, Upper: 1 << 62, Cost: -1}, Arc{From: 1, Upper: Unlimited}),
-			Settings{}, ErrOverflow, "arcs with negative cost"},
+			Settings{}, wpmerr.ErrOverflow, "arcs with negative cost"},
 		{"negative infinite arc beside vast capacities",
 			pair(0, Arc{To: 1, Upper: Unlimited, Cost: -1}, Arc{From: 1, Upper: maxTreeFlow + 1, Cost: 2}), Settings{},
-			ErrOverflow, "finite capacities"},
+			wpmerr.ErrOverflow, "finite capacities"},
 	} {
 		r, err := Solve(context.Background(), c.g, c.s)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // checkSpanning checks everything that the tree promises between pivots.
@@ -219,7 +220,7 @@ func TestStops(t *testing.T) {
 				}
 				break
 			}
-			if !errors.Is(err, ErrNotConverged) || r.Status != PivotLimit || r.Stats.Pivots != limit || r.Potentials != nil {
+			if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != PivotLimit || r.Stats.Pivots != limit || r.Potentials != nil {
 				t.Fatalf("limit %d: %v, %+v", limit, err, r)
 			}
 			if (r.Flow == nil) != (r.Objective == nil) || before != nil && (r.Flow == nil || r.Objective.Cmp(before) > 0) {
@@ -235,7 +236,7 @@ func TestStops(t *testing.T) {
 		left := asked
 		r, err := Solve(countdown{ctx, &left}, g, Settings{})
 		if status = r.Status; status == Cancelled &&
-			(!errors.Is(err, ErrNotConverged) || !errors.Is(err, context.Canceled)) || status != Cancelled && err != nil {
+			(!errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled)) || status != Cancelled && err != nil {
 			t.Fatalf("asked %d times: %v, %v", asked, r.Status, err)
 		}
 		if v := Verify(g, r); v != nil {

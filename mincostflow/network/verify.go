@@ -3,6 +3,8 @@ package network
 import (
 	"fmt"
 	"math/big"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Verify checks the proof in a Result, in exact integers and without code of the solver:
@@ -42,7 +44,7 @@ func Verify(g *Problem, r Result) error {
 		}
 		return c.feasible()
 	}
-	return fmt.Errorf("%w: status %d", ErrCertificate, int(r.Status))
+	return fmt.Errorf("%w: status %d", wpmerr.ErrCertificate, int(r.Status))
 }
 
 type flowCheck struct {
@@ -53,24 +55,24 @@ type flowCheck struct {
 // feasible checks bounds, supplies and the objective.
 func (c flowCheck) feasible() error {
 	if len(c.r.Flow) != len(c.g.Arcs) {
-		return fmt.Errorf("%w: %d flows on %d arcs", ErrCertificate, len(c.r.Flow), len(c.g.Arcs))
+		return fmt.Errorf("%w: %d flows on %d arcs", wpmerr.ErrCertificate, len(c.r.Flow), len(c.g.Arcs))
 	}
 	net := make([]big.Int, len(c.g.Supply))
 	for e, a := range c.g.Arcs {
 		y := c.r.Flow[e]
 		if a.Lower > -Unlimited && y < a.Lower || a.Upper < Unlimited && y > a.Upper {
-			return fmt.Errorf("%w: Flow[%d] = %d is not from %d to %d", ErrCertificate, e, y, a.Lower, a.Upper)
+			return fmt.Errorf("%w: Flow[%d] = %d is not from %d to %d", wpmerr.ErrCertificate, e, y, a.Lower, a.Upper)
 		}
 		add(&net[a.From], y)
 		sub(&net[a.To], y)
 	}
 	for v, b := range c.g.Supply {
 		if net[v].Cmp(big.NewInt(b)) != 0 {
-			return fmt.Errorf("%w: node %d sends %v, its supply is %d", ErrCertificate, v, &net[v], b)
+			return fmt.Errorf("%w: node %d sends %v, its supply is %d", wpmerr.ErrCertificate, v, &net[v], b)
 		}
 	}
 	if cost := c.g.cost(c.r.Flow); c.r.Objective == nil || cost.Cmp(c.r.Objective) != 0 {
-		return fmt.Errorf("%w: the flow costs %v, Objective = %v", ErrCertificate, cost, c.r.Objective)
+		return fmt.Errorf("%w: the flow costs %v, Objective = %v", wpmerr.ErrCertificate, cost, c.r.Objective)
 	}
 	return nil
 }
@@ -78,7 +80,7 @@ func (c flowCheck) feasible() error {
 func (c flowCheck) optimal() error {
 	p := c.r.Potentials
 	if len(p) != len(c.g.Supply) {
-		return fmt.Errorf("%w: %d potentials of %d nodes", ErrCertificate, len(p), len(c.g.Supply))
+		return fmt.Errorf("%w: %d potentials of %d nodes", wpmerr.ErrCertificate, len(p), len(c.g.Supply))
 	}
 	for e, a := range c.g.Arcs {
 		reduced := big.NewInt(a.Cost)
@@ -86,7 +88,7 @@ func (c flowCheck) optimal() error {
 		sub(reduced, p[a.To])
 		y, sign := c.r.Flow[e], reduced.Sign()
 		if sign > 0 && (a.Lower <= -Unlimited || y != a.Lower) || sign < 0 && (a.Upper == Unlimited || y != a.Upper) {
-			return fmt.Errorf("%w: arc %d from %d to %d has flow %d and reduced cost %v", ErrCertificate, e, a.Lower, a.Upper, y,
+			return fmt.Errorf("%w: arc %d from %d to %d has flow %d and reduced cost %v", wpmerr.ErrCertificate, e, a.Lower, a.Upper, y,
 				reduced)
 		}
 	}
@@ -98,7 +100,7 @@ func (c flowCheck) cut() error {
 	var excess big.Int
 	for _, v := range c.r.Cut {
 		if v < 0 || v >= len(in) || in[v] {
-			return fmt.Errorf("%w: Cut contains node %d, which does not exist or twice", ErrCertificate, v)
+			return fmt.Errorf("%w: Cut contains node %d, which does not exist or twice", wpmerr.ErrCertificate, v)
 		}
 		in[v] = true
 		add(&excess, c.g.Supply[v])
@@ -107,18 +109,18 @@ func (c flowCheck) cut() error {
 		switch {
 		case in[a.From] && !in[a.To]:
 			if a.Upper == Unlimited {
-				return fmt.Errorf("%w: arc %d out of the cut has no upper bound", ErrCertificate, e)
+				return fmt.Errorf("%w: arc %d out of the cut has no upper bound", wpmerr.ErrCertificate, e)
 			}
 			sub(&excess, a.Upper)
 		case in[a.To] && !in[a.From]:
 			if a.Lower <= -Unlimited {
-				return fmt.Errorf("%w: arc %d into the cut has no lower bound", ErrCertificate, e)
+				return fmt.Errorf("%w: arc %d into the cut has no lower bound", wpmerr.ErrCertificate, e)
 			}
 			add(&excess, a.Lower)
 		}
 	}
 	if excess.Sign() <= 0 {
-		return fmt.Errorf("%w: the cut holds %v more than may leave it, which is not positive", ErrCertificate, &excess)
+		return fmt.Errorf("%w: the cut holds %v more than may leave it, which is not positive", wpmerr.ErrCertificate, &excess)
 	}
 	return nil
 }
@@ -128,7 +130,7 @@ func (c flowCheck) cycle() error {
 	at, start := -1, -1
 	for i, s := range c.r.Cycle {
 		if s.Arc < 0 || s.Arc >= len(c.g.Arcs) {
-			return fmt.Errorf("%w: Cycle[%d] is arc %d of %d", ErrCertificate, i, s.Arc, len(c.g.Arcs))
+			return fmt.Errorf("%w: Cycle[%d] is arc %d of %d", wpmerr.ErrCertificate, i, s.Arc, len(c.g.Arcs))
 		}
 		a := c.g.Arcs[s.Arc]
 		from, to := a.From, a.To
@@ -136,26 +138,26 @@ func (c flowCheck) cycle() error {
 			from, to = to, from
 			sub(&cost, a.Cost)
 			if a.Lower > -Unlimited {
-				return fmt.Errorf("%w: Cycle[%d]: arc %d has the lower bound %d", ErrCertificate, i, s.Arc, a.Lower)
+				return fmt.Errorf("%w: Cycle[%d]: arc %d has the lower bound %d", wpmerr.ErrCertificate, i, s.Arc, a.Lower)
 			}
 		} else {
 			add(&cost, a.Cost)
 			if a.Upper < Unlimited {
-				return fmt.Errorf("%w: Cycle[%d]: arc %d has the upper bound %d", ErrCertificate, i, s.Arc, a.Upper)
+				return fmt.Errorf("%w: Cycle[%d]: arc %d has the upper bound %d", wpmerr.ErrCertificate, i, s.Arc, a.Upper)
 			}
 		}
 		if i == 0 {
 			start = from
 		} else if from != at {
-			return fmt.Errorf("%w: Cycle[%d] goes on from node %d, not from node %d", ErrCertificate, i, from, at)
+			return fmt.Errorf("%w: Cycle[%d] goes on from node %d, not from node %d", wpmerr.ErrCertificate, i, from, at)
 		}
 		at = to
 	}
 	if at != start {
-		return fmt.Errorf("%w: Cycle starts at node %d and ends at node %d", ErrCertificate, start, at)
+		return fmt.Errorf("%w: Cycle starts at node %d and ends at node %d", wpmerr.ErrCertificate, start, at)
 	}
 	if cost.Sign() >= 0 {
-		return fmt.Errorf("%w: Cycle costs %v, which is not negative", ErrCertificate, &cost)
+		return fmt.Errorf("%w: Cycle costs %v, which is not negative", wpmerr.ErrCertificate, &cost)
 	}
 	return nil
 }

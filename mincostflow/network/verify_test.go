@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestVerifyRefuses spoils proofs in every way that Verify has to notice.
@@ -101,7 +103,7 @@ func TestVerifyRefuses(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, ErrCertificate) || !strings.Contains(err.Error(), c.says) {
+		if !errors.Is(err, wpmerr.ErrCertificate) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one that says %q", c.name, err, c.says)
 		}
 	}

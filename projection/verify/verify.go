@@ -10,10 +10,11 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // A Case is a problem and a projection claimed for it, both checked. Its methods refuse false evidence with an error
-// that wraps projection.ErrCertificate and says what failed.
+// that wraps wpmerr.ErrCertificate and says what failed.
 type Case struct {
 	Cost  cost.Matrix
 	K, Kv int
@@ -52,7 +53,7 @@ func New(p projection.Problem, q []float64) (*Case, error) {
 	switch {
 	case above.Cmp(slack) > 0 || below.Cmp(slack) > 0:
 		return nil, fmt.Errorf("%w: no distribution in the box: the bounds sum to %v and %v",
-			projection.ErrInfeasible, low.Float(), high.Float())
+			wpmerr.ErrInfeasible, low.Float(), high.Float())
 	case above.Sign() >= 0:
 		c.Hi = p.Lo
 		c.scale, c.point = low, above.Sign() > 0
@@ -95,14 +96,14 @@ func NewTransport(m cost.Matrix, a, b, q []float64, f projection.Potentials) (*C
 		return nil, err
 	}
 	if len(b) != kv {
-		return nil, fmt.Errorf("%w: target of %d for %d columns", projection.ErrShape, len(b), kv)
+		return nil, fmt.Errorf("%w: target of %d for %d columns", wpmerr.ErrShape, len(b), kv)
 	}
 	if err := projection.CheckMasses("Target", b); err != nil {
 		return nil, err
 	}
 	c.Lo, c.Hi, c.scale, c.point = b, b, num.DyadicSum(b), true
 	if c.scale.Sign() == 0 {
-		return nil, fmt.Errorf("%w: the target sums to 0", projection.ErrMass)
+		return nil, fmt.Errorf("%w: the target sums to 0", wpmerr.ErrMass)
 	}
 	return c, c.scaled(q)
 }
@@ -127,7 +128,7 @@ func begin(m cost.Matrix, source []float64, support []int) (*Case, error) {
 		}
 	}
 	if c.sum = num.DyadicSum(source); c.sum.Sign() == 0 {
-		return nil, fmt.Errorf("%w: the %d entries of Source sum to 0", projection.ErrMass, len(source))
+		return nil, fmt.Errorf("%w: the %d entries of Source sum to 0", wpmerr.ErrMass, len(source))
 	}
 	return c, nil
 }
@@ -165,7 +166,7 @@ func (c *Case) projection(q []float64) error {
 }
 
 func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", projection.ErrCertificate, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", wpmerr.ErrCertificate, fmt.Sprintf(format, args...))
 }
 
 func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
@@ -191,13 +192,13 @@ func lengths(k, kv int, p projection.Potentials) error {
 // Row returns row i of the cost, checked. It is valid until the next call.
 func (c *Case) Row(i int) ([]float64, error) {
 	if c.ctx != nil && c.ctx.Err() != nil {
-		return nil, c.ctx.Err()
+		return nil, wpmerr.Ended(c.ctx)
 	}
 	row := c.Cost.Row(i, c.buf)
 	return row, projection.CheckRow(i, row, c.Kv)
 }
 
-// Until makes Row fail with the error of a context that has ended, and so everything that reads the cost.
+// Until makes Row fail with ErrNotConverged when a context has ended, and so everything that reads the cost.
 func (c *Case) Until(ctx context.Context) { c.ctx = ctx }
 
 // Masses calls f for every row with mass, in ascending order, with its mass as given and as a float of the whole, until

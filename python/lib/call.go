@@ -11,12 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/wpm-go/wpm/basemeasure"
-	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/parallel"
-	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // array is a borrowed or an own array of numbers of one type.
@@ -255,8 +252,8 @@ var classes = []struct {
 }{
 	{"panic", []error{errPanic}},
 	{"refused", []error{errRefused}},
-	{"not-converged", []error{projection.ErrNotConverged, basemeasure.ErrNotConverged, estimate.ErrNotConverged}},
-	{"infeasible", []error{projection.ErrInfeasible, ldp.ErrInfeasible, knapsack.ErrInfeasible}},
+	{"not-converged", []error{wpmerr.ErrNotConverged, wpmerr.ErrNotConverged, wpmerr.ErrNotConverged}},
+	{"infeasible", []error{wpmerr.ErrInfeasible, ldp.ErrInfeasible, wpmerr.ErrInfeasible}},
 }
 
 // kind says what class of exception the error is.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
-	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // ask performs a call to its end.
@@ -140,10 +140,10 @@ func TestMany(t *testing.T) {
 		want error
 	}{
 		{[]int64{0, 1, 2}, 4, nil},
-		{[]int64{0, 1, 2}, 3, projection.ErrShape}, {[]int64{0, 2, 1, 2}, 6, projection.ErrShape},
-		{[]int64{0, -1, 2}, 4, projection.ErrShape},
-		{[]int64{0, 1}, 2, projection.ErrShape}, {[]int64{1, 1, 2}, 4, projection.ErrShape},
-		{nil, 0, projection.ErrShape},
+		{[]int64{0, 1, 2}, 3, wpmerr.ErrShape}, {[]int64{0, 2, 1, 2}, 6, wpmerr.ErrShape},
+		{[]int64{0, -1, 2}, 4, wpmerr.ErrShape},
+		{[]int64{0, 1}, 2, wpmerr.ErrShape}, {[]int64{1, 1, 2}, 4, wpmerr.ErrShape},
+		{nil, 0, wpmerr.ErrShape},
 	} {
 		n := max(len(test.ptr)-1, 0)
 		call, s := ask(t, "project-many", args, indices("indptr", test.ptr), indices("support", []int64{0, 1}),

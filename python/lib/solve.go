@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/internal/machine"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // cost returns the cost of a request: the array C, which is not copied, or what spec states.
@@ -179,7 +180,7 @@ func projectMany(ctx context.Context, r request) (answer, error) {
 	numbers := [][]float64{r.floats("value"), r.floats("lower"), r.floats("upper")}
 	short := func(x []float64) bool { return len(x) != users }
 	if len(q) != users*p.Kv || len(status) != users || slices.ContainsFunc(numbers, short) {
-		return answer{}, fmt.Errorf("%w: results of %d users on %d points do not fit", projection.ErrShape, users, p.Kv)
+		return answer{}, fmt.Errorf("%w: results of %d users on %d points do not fit", wpmerr.ErrShape, users, p.Kv)
 	}
 	out := batch{Errors: map[int]string{}}
 	err = p.All(ctx, users,
@@ -200,7 +201,7 @@ func projectMany(ctx context.Context, r request) (answer, error) {
 			}
 			return nil
 		})
-	var some *mincostflow.BatchError
+	var some *projection.BatchError
 	if err != nil && (!errors.As(err, &some) || ctx.Err() != nil) {
 		return answer{}, err
 	}
@@ -211,10 +212,10 @@ func projectMany(ctx context.Context, r request) (answer, error) {
 func checkRows(ptr []int, n, values int) error {
 	switch {
 	case len(ptr) == 0 || ptr[0] != 0 || ptr[len(ptr)-1] != n || n != values:
-		return fmt.Errorf("%w: the rows of a sparse matrix do not cover its %d indices and %d values", projection.ErrShape, n,
+		return fmt.Errorf("%w: the rows of a sparse matrix do not cover its %d indices and %d values", wpmerr.ErrShape, n,
 			values)
 	case !slices.IsSorted(ptr):
-		return fmt.Errorf("%w: a sparse matrix with a row that ends before it begins", projection.ErrShape)
+		return fmt.Errorf("%w: a sparse matrix with a row that ends before it begins", wpmerr.ErrShape)
 	}
 	return nil
 }

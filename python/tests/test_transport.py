@@ -223,7 +223,7 @@ class TestInput(unittest.TestCase):
                 self.assertIn(text, str(e.exception))
         with self.assertRaises(wpm.InfeasibleError) as e:
             wpm.project(**{**ok, "lo": [0.6, 0.6]})
-        self.assertIn("projection: infeasible", str(e.exception))
+        self.assertIn("infeasible", str(e.exception))
 
     def test_pandas(self):
         """An index gives labels to what comes out, and puts what goes in into order; others are refused."""

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Project returns the distribution q in the box that is closest to s = exp(logS) in the Kullback-Leibler divergence
@@ -30,7 +31,7 @@ func Project(logS, lo, hi []float64) (q []float64, theta float64, err error) {
 	}
 	for j, x := range logS {
 		if math.IsNaN(x) || math.IsInf(x, 1) {
-			return nil, 0, fmt.Errorf("%w: logS[%d] = %v", projection.ErrNotFinite, j, x)
+			return nil, 0, fmt.Errorf("%w: logS[%d] = %v", wpmerr.ErrNotFinite, j, x)
 		}
 	}
 	q = make([]float64, n)
@@ -43,7 +44,7 @@ func Project(logS, lo, hi []float64) (q []float64, theta float64, err error) {
 	default:
 		theta, ok := w.Project(logS, lo, hi, q)
 		if !ok {
-			return nil, 0, fmt.Errorf("%w: the columns with logS > -Inf cannot hold the mass", projection.ErrInfeasible)
+			return nil, 0, fmt.Errorf("%w: the columns with logS > -Inf cannot hold the mass", wpmerr.ErrInfeasible)
 		}
 		return q, theta, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/internal/numtest"
-	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var inf, nan = math.Inf(1), math.NaN()
@@ -98,16 +98,16 @@ func TestProjectErrors(t *testing.T) {
 		logS, lo, hi []float64
 		want         error
 	}{
-		{"nothing", nil, nil, nil, projection.ErrInfeasible},
-		{"lengths", two, []float64{0}, two, projection.ErrShape},
-		{"NaN", []float64{nan, 0}, two, []float64{1, 1}, projection.ErrNotFinite},
-		{"+Inf", []float64{inf, 0}, two, []float64{1, 1}, projection.ErrNotFinite},
-		{"NaN bound", two, []float64{nan, 0}, []float64{1, 1}, projection.ErrNotFinite},
-		{"negative", two, []float64{-1, 0}, []float64{1, 1}, projection.ErrNegative},
-		{"box", two, []float64{.6, 0}, []float64{.5, 1}, projection.ErrBox},
-		{"little", two, two, []float64{.5, .4}, projection.ErrInfeasible},
-		{"much", two, []float64{.6, .6}, []float64{1, 1}, projection.ErrInfeasible},
-		{"no finite divergence", []float64{-inf, 0}, two, []float64{1, .5}, projection.ErrInfeasible},
+		{"nothing", nil, nil, nil, wpmerr.ErrInfeasible},
+		{"lengths", two, []float64{0}, two, wpmerr.ErrShape},
+		{"NaN", []float64{nan, 0}, two, []float64{1, 1}, wpmerr.ErrNotFinite},
+		{"+Inf", []float64{inf, 0}, two, []float64{1, 1}, wpmerr.ErrNotFinite},
+		{"NaN bound", two, []float64{nan, 0}, []float64{1, 1}, wpmerr.ErrNotFinite},
+		{"negative", two, []float64{-1, 0}, []float64{1, 1}, wpmerr.ErrNegative},
+		{"box", two, []float64{.6, 0}, []float64{.5, 1}, wpmerr.ErrBox},
+		{"little", two, two, []float64{.5, .4}, wpmerr.ErrInfeasible},
+		{"much", two, []float64{.6, .6}, []float64{1, 1}, wpmerr.ErrInfeasible},
+		{"no finite divergence", []float64{-inf, 0}, two, []float64{1, .5}, wpmerr.ErrInfeasible},
 	} {
 		if _, _, err := Project(c.logS, c.lo, c.hi); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
@@ -315,7 +315,7 @@ func TestProjectNearlyFull(t *testing.T) {
 		hi := []float64{0.5, 0.5, 0.5 - tt.missing}
 		q, theta, err := Project(logS, lo, hi)
 		if !tt.ok {
-			if !errors.Is(err, projection.ErrInfeasible) {
+			if !errors.Is(err, wpmerr.ErrInfeasible) {
 				t.Errorf("%v is missing: %v, %v", tt.missing, q, err)
 			}
 			continue

@@ -28,6 +28,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Problem is the input of the listing. Rows of C with mu_i = 0 are left out beforehand.
@@ -69,8 +70,8 @@ func (it *Iterate) Step(ctx context.Context, p Problem) error {
 
 	// Line 6: u = mu / (K v).
 	for i, row := range p.C {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
 		}
 		x := it.terms[:len(row)]
 		for j, c := range row {
@@ -81,8 +82,8 @@ func (it *Iterate) Step(ctx context.Context, p Problem) error {
 
 	// Line 7: s = K' u.
 	for j := range it.LogS {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
 		}
 		x := it.terms[:len(p.C)]
 		for i, row := range p.C {

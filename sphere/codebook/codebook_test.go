@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/sphere"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func design(t testing.TB, c Config) *Codebook {
@@ -89,7 +90,7 @@ func TestConfigErrors(t *testing.T) {
 		{"no exponent", func(c *Config) { c.P = 0 }, sphere.ErrExponent},
 		{"exponent NaN", func(c *Config) { c.P = math.NaN() }, sphere.ErrExponent},
 		{"zero eps", func(c *Config) { c.Epsilon = ldp.Epsilon{} }, nil},
-		{"eps too small for the solver", func(c *Config) { c.Epsilon = given.Epsilon(t, "1e-18") }, sphere.ErrEpsilon},
+		{"eps too small for the solver", func(c *Config) { c.Epsilon = given.Epsilon(t, "1e-18") }, wpmerr.ErrEpsilon},
 		{"one point", func(c *Config) { c.Points = 1 }, nil},
 		{"points below", func(c *Config) { c.Points = -4 }, nil},
 		{"points above", func(c *Config) { c.Points = MaxPoints + 1 }, nil},

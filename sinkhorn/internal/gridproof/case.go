@@ -9,13 +9,14 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/projection/verify"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Pairs is the number of pairs of cells up to which every one is looked at, with exact arithmetic.
 const Pairs = 1e8
 
 // A Case is a case of projection/verify whose cost is a grid at squared distance. Its methods refuse evidence with an
-// error that wraps projection.ErrCertificate.
+// error that wraps wpmerr.ErrCertificate.
 type Case struct {
 	*verify.Case
 	rows, cols int
@@ -32,7 +33,7 @@ func New(c *verify.Case) *Case {
 }
 
 func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", projection.ErrCertificate, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", wpmerr.ErrCertificate, fmt.Sprintf(format, args...))
 }
 
 // axis is one of the two directions of a grid: lines of n cells, start apart. Neighbours in a line are stride apart in

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/projection/verify"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // caseOf returns a case with a random source and q, in a box with room around it.
@@ -293,7 +294,7 @@ func TestCheck(t *testing.T) {
 	} {
 		f := still()
 		f.Right[0], f.Steps = x.flow, x.steps
-		if err := c.Check(f); (err == nil) != x.want || err != nil && !errors.Is(err, projection.ErrCertificate) {
+		if err := c.Check(f); (err == nil) != x.want || err != nil && !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}

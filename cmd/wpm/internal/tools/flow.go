@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Flow is the command flow.
@@ -70,7 +71,7 @@ func solveFlow(ctx context.Context, c *cli.Command) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	r, err := network.Solve(ctx, g, network.Settings{})
-	if err != nil && !errors.Is(err, network.ErrInfeasible) && !errors.Is(err, network.ErrUnbounded) {
+	if err != nil && !errors.Is(err, wpmerr.ErrInfeasible) && !errors.Is(err, network.ErrUnbounded) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := network.Verify(g, r); err != nil {

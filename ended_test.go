@@ -1,0 +1,101 @@
+package wpm_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/knapsack"
+	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
+)
+
+// TestEndedContext: whichever solver a context ends, the error is ErrNotConverged, the error of the context and its
+// cause.
+func TestEndedContext(t *testing.T) {
+	const k = 100
+	why := errors.New("why")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(why)
+	ring, err := cost.NewRing(k, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, err := cost.NewGrid(60, 60, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := knapsack.New(ring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := func(n int) (mu, lo, hi []float64) {
+		x := 1 / float64(n)
+		return slices.Repeat([]float64{x}, n), slices.Repeat([]float64{x / 2}, n), slices.Repeat([]float64{2 * x}, n)
+	}
+	mu, lo, hi := box(k)
+	mu2, lo2, hi2 := box(3600)
+	g := &network.Problem{}
+	a, b := g.AddNode(1), g.AddNode(-1)
+	g.AddArc(a, b, 0, 1, 1)
+	entropic := func(c cost.Matrix, mu, lo, hi []float64, s sinkhorn.Settings) error {
+		_, err := sinkhorn.Project(ctx, sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.1}, s)
+		return err
+	}
+	many, err := sinkhorn.NewProjector(ring, lo, hi, 0.1, sinkhorn.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range map[string]func() error{
+		"mincostflow": func() error {
+			_, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi},
+				mincostflow.Settings{})
+			return err
+		},
+		"mincostflow, a stream": func() error {
+			_, err := mincostflow.NewProjector(ctx, ring, lo, hi, mincostflow.Settings{})
+			return err
+		},
+		"network":            func() error { _, err := network.Solve(ctx, g, network.Settings{}); return err },
+		"sinkhorn":           func() error { return entropic(ring, mu, lo, hi, sinkhorn.Settings{}) },
+		"sinkhorn, paper":    func() error { return entropic(ring, mu, lo, hi, sinkhorn.Settings{Method: sinkhorn.Paper}) },
+		"sinkhorn, grid":     func() error { return entropic(grid, mu2, lo2, hi2, sinkhorn.Settings{}) },
+		"sinkhorn, a stream": func() error { return many.Project(ctx, mu, nil, new(sinkhorn.Result)) },
+		"base measure": func() error {
+			_, err := basemeasure.Solve(ctx, table, 1, basemeasure.Settings{})
+			return err
+		},
+		"base measure, unsorted": func() error {
+			_, err := basemeasure.Solve(ctx, ring, 1, basemeasure.Settings{})
+			return err
+		},
+		"uniform": func() error {
+			_, err := basemeasure.Uniform(ctx, table, 1, basemeasure.Settings{})
+			return err
+		},
+		"uniform in one pass": func() error {
+			points, err := cost.NewGrid(10, 10, 1)
+			if err != nil {
+				return err
+			}
+			_, err = basemeasure.UniformOnePass(ctx, points, 1)
+			return err
+		},
+		"mirror": func() error { _, err := mirror.Descend(ctx, table, 1, mirror.Settings{}); return err },
+		"table":  func() error { _, err := knapsack.NewContext(ctx, ring); return err },
+		"cost":   func() error { _, err := cost.Materialize(ctx, ring); return err },
+	} {
+		err := run()
+		for _, want := range []error{wpmerr.ErrNotConverged, context.Canceled, why} {
+			if !errors.Is(err, want) {
+				t.Errorf("%s: %v does not wrap %v", name, err, want)
+			}
+		}
+	}
+}
