@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // tb is what testing.T and rapid.T have in common.
@@ -222,23 +223,23 @@ func TestKPMVerify(t *testing.T) {
 		"uniform output": {0.25, 0.25, 0.25, 0.25},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := baseline.KPMVerify(mu, eps, q, r); !errors.Is(err, baseline.ErrCertificate) {
+			if err := baseline.KPMVerify(mu, eps, q, r); !errors.Is(err, wpmerr.ErrCertificate) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
 	}
 	for _, bad := range []float64{0, r * (1 + 1e-14), math.NaN(), math.Inf(1), -r} {
-		if err := baseline.KPMVerify(mu, eps, good, bad); !errors.Is(err, baseline.ErrCertificate) {
+		if err := baseline.KPMVerify(mu, eps, good, bad); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("r = %v: %v", bad, err)
 		}
 	}
-	if err := baseline.KPMVerify(mu, eps+1e-12, good, r); !errors.Is(err, baseline.ErrCertificate) {
+	if err := baseline.KPMVerify(mu, eps+1e-12, good, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("another eps: %v", err)
 	}
-	if err := baseline.KPMVerify([]float64{0.5}, eps, good, r); !errors.Is(err, baseline.ErrMass) {
+	if err := baseline.KPMVerify([]float64{0.5}, eps, good, r); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("bad mu: %v", err)
 	}
-	if err := baseline.KPMVerify(mu, -1, good, r); !errors.Is(err, baseline.ErrEpsilon) {
+	if err := baseline.KPMVerify(mu, -1, good, r); !errors.Is(err, wpmerr.ErrEpsilon) {
 		t.Errorf("bad eps: %v", err)
 	}
 }
@@ -273,12 +274,12 @@ func TestKPMScaled(t *testing.T) {
 		})
 	}
 	for _, mass := range []float64{0, -1, 0.49, 2.01} {
-		if _, err := baseline.KPMScaled(mu, eps, mass); !errors.Is(err, baseline.ErrInfeasible) {
+		if _, err := baseline.KPMScaled(mu, eps, mass); !errors.Is(err, wpmerr.ErrInfeasible) {
 			t.Errorf("mass %v: %v", mass, err)
 		}
 	}
 	for _, mass := range []float64{math.NaN(), math.Inf(1)} {
-		if _, err := baseline.KPMScaled(mu, eps, mass); !errors.Is(err, baseline.ErrNotFinite) {
+		if _, err := baseline.KPMScaled(mu, eps, mass); !errors.Is(err, wpmerr.ErrNotFinite) {
 			t.Errorf("mass %v: %v", mass, err)
 		}
 	}
@@ -490,13 +491,13 @@ func TestGroups(t *testing.T) {
 	if _, err := lonely.Collect([]float64{1, 0}); err != nil {
 		t.Errorf("item without a group or mass: %v", err)
 	}
-	if _, err := g.Collect([]float64{1}); !errors.Is(err, baseline.ErrShape) {
+	if _, err := g.Collect([]float64{1}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("short: %v", err)
 	}
-	if _, err := g.Spread([]float64{1, math.NaN(), 0}); !errors.Is(err, baseline.ErrNotFinite) {
+	if _, err := g.Spread([]float64{1, math.NaN(), 0}); !errors.Is(err, wpmerr.ErrNotFinite) {
 		t.Errorf("NaN: %v", err)
 	}
-	if _, err := baseline.NewGroups(0, nil); !errors.Is(err, baseline.ErrShape) {
+	if _, err := baseline.NewGroups(0, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("no items: %v", err)
 	}
 }
@@ -519,18 +520,18 @@ func TestInputs(t *testing.T) {
 		eps  float64
 		want error
 	}{
-		{"nil", nil, 1, baseline.ErrShape},
-		{"NaN", []float64{1, nan}, 1, baseline.ErrNotFinite},
-		{"infinity", []float64{inf, 0}, 1, baseline.ErrNotFinite},
-		{"negative", []float64{1.5, -0.5}, 1, baseline.ErrNegative},
-		{"heavy", []float64{0.5, 0.5 + 2e-9}, 1, baseline.ErrMass},
-		{"light", []float64{0.5, 0.5 - 2e-9}, 1, baseline.ErrMass},
-		{"zero", []float64{0, 0}, 1, baseline.ErrMass},
-		{"overflow", []float64{math.MaxFloat64, math.MaxFloat64}, 1, baseline.ErrMass},
-		{"NaN eps", []float64{1, 0}, nan, baseline.ErrEpsilon},
-		{"infinite eps", []float64{1, 0}, inf, baseline.ErrEpsilon},
-		{"negative eps", []float64{1, 0}, -1e-300, baseline.ErrEpsilon},
-		{"large eps", []float64{1, 0}, 701, baseline.ErrEpsilon},
+		{"nil", nil, 1, wpmerr.ErrShape},
+		{"NaN", []float64{1, nan}, 1, wpmerr.ErrNotFinite},
+		{"infinity", []float64{inf, 0}, 1, wpmerr.ErrNotFinite},
+		{"negative", []float64{1.5, -0.5}, 1, wpmerr.ErrNegative},
+		{"heavy", []float64{0.5, 0.5 + 2e-9}, 1, wpmerr.ErrMass},
+		{"light", []float64{0.5, 0.5 - 2e-9}, 1, wpmerr.ErrMass},
+		{"zero", []float64{0, 0}, 1, wpmerr.ErrMass},
+		{"overflow", []float64{math.MaxFloat64, math.MaxFloat64}, 1, wpmerr.ErrMass},
+		{"NaN eps", []float64{1, 0}, nan, wpmerr.ErrEpsilon},
+		{"infinite eps", []float64{1, 0}, inf, wpmerr.ErrEpsilon},
+		{"negative eps", []float64{1, 0}, -1e-300, wpmerr.ErrEpsilon},
+		{"large eps", []float64{1, 0}, 701, wpmerr.ErrEpsilon},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for name, rule := range rules {
@@ -540,14 +541,14 @@ func TestInputs(t *testing.T) {
 			}
 		})
 	}
-	if _, err := exponential(c, []float64{1}, 1); !errors.Is(err, baseline.ErrShape) {
+	if _, err := exponential(c, []float64{1}, 1); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("Exponential, short mu: %v", err)
 	}
 	badCosts := map[cost.Matrix]error{
-		nil:           baseline.ErrShape,
-		&cost.Dense{}: baseline.ErrShape,
-		&cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}: baseline.ErrNotFinite,
-		&cost.Dense{K: 1, Kv: 1, Data: []float64{-1}}:  baseline.ErrNegative,
+		nil:           wpmerr.ErrShape,
+		&cost.Dense{}: wpmerr.ErrShape,
+		&cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}: wpmerr.ErrNotFinite,
+		&cost.Dense{K: 1, Kv: 1, Data: []float64{-1}}:  wpmerr.ErrNegative,
 	}
 	for bad, want := range badCosts {
 		for name, err := range map[string]error{
@@ -570,25 +571,25 @@ func TestInputs(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := f(0, 1); !errors.Is(err, baseline.ErrShape) {
+			if err := f(0, 1); !errors.Is(err, wpmerr.ErrShape) {
 				t.Errorf("%s(0, 1): %v", name, err)
 			}
-			if err := f(3, nan); !errors.Is(err, baseline.ErrEpsilon) {
+			if err := f(3, nan); !errors.Is(err, wpmerr.ErrEpsilon) {
 				t.Errorf("%s(3, NaN): %v", name, err)
 			}
 		})
 	}
-	if _, err := baseline.NewExponential(c, -1); !errors.Is(err, baseline.ErrEpsilon) {
+	if _, err := baseline.NewExponential(c, -1); !errors.Is(err, wpmerr.ErrEpsilon) {
 		t.Errorf("exponential: %v", err)
 	}
 	if !math.IsNaN(baseline.KPMBase(0, 1)) || !math.IsNaN(baseline.KPMBase(3, nan)) ||
 		!math.IsNaN(baseline.KPMBase(3, 701)) {
 		t.Error("KPMBase of bad input is not NaN")
 	}
-	if _, _, err := baseline.WorstCase(c, [][]float64{{1, 0}}); !errors.Is(err, baseline.ErrShape) {
+	if _, _, err := baseline.WorstCase(c, [][]float64{{1, 0}}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("WorstCase, one row: %v", err)
 	}
-	if _, _, err := baseline.WorstCase(c, [][]float64{{1, 0}, {1, 1}}); !errors.Is(err, baseline.ErrMass) {
+	if _, _, err := baseline.WorstCase(c, [][]float64{{1, 0}, {1, 1}}); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("WorstCase, heavy row: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Mixture is a public list of components. A release is an output of one of them: of which, has the same odds for every
@@ -72,13 +73,13 @@ func (m *Mixture) Verify() error {
 // Box returns the box that all rows lie in. Errors: those of Verify.
 func (m *Mixture) Box() (*ldp.Polytope, error) {
 	if m.Bits < 1 || m.Bits > 62 || len(m.Components) == 0 || m.Inputs < 1 {
-		return nil, fmt.Errorf("%w: %d bits, %d inputs, %d components", ErrShape, m.Bits, m.Inputs, len(m.Components))
+		return nil, fmt.Errorf("%w: %d bits, %d inputs, %d components", wpmerr.ErrShape, m.Bits, m.Inputs, len(m.Components))
 	}
 	left := uint64(1) << m.Bits
 	var lo, hi []uint64
 	for n, c := range m.Components {
 		if c.Weight == 0 || c.Weight > left {
-			return nil, fmt.Errorf("%w: the weight %d of component %d", ErrShape, c.Weight, n)
+			return nil, fmt.Errorf("%w: the weight %d of component %d", wpmerr.ErrShape, c.Weight, n)
 		}
 		left -= c.Weight
 		if err := c.fits(m.Inputs); err != nil {
@@ -88,7 +89,7 @@ func (m *Mixture) Box() (*ldp.Polytope, error) {
 		hi = append(hi, slices.Repeat([]uint64{c.high()}, c.Outputs(m.Inputs))...)
 	}
 	if left > 0 {
-		return nil, fmt.Errorf("%w: weights sum to %d less than 2^%d", ErrShape, left, m.Bits)
+		return nil, fmt.Errorf("%w: weights sum to %d less than 2^%d", wpmerr.ErrShape, left, m.Bits)
 	}
 	return ldp.NewPolytopeFromBounds(m.Epsilon, lo, hi, m.Bits)
 }
@@ -97,20 +98,20 @@ func (m *Mixture) Box() (*ldp.Polytope, error) {
 func (c Component) fits(k int) error {
 	n := uint64(c.Outputs(k))
 	if c.Low > c.Weight/n {
-		return fmt.Errorf("%w: %d outputs of at least %d for the weight %d", ErrShape, n, c.Low, c.Weight)
+		return fmt.Errorf("%w: %d outputs of at least %d for the weight %d", wpmerr.ErrShape, n, c.Low, c.Weight)
 	}
 	if c.Colors == 0 {
 		if c.High < c.Low || c.High <= (c.Weight-1)/n {
-			return fmt.Errorf("%w: %d outputs of at most %d for the weight %d", ErrShape, n, c.High, c.Weight)
+			return fmt.Errorf("%w: %d outputs of at most %d for the weight %d", wpmerr.ErrShape, n, c.High, c.Weight)
 		}
 		return nil
 	}
 	if len(c.Color) != k {
-		return fmt.Errorf("%w: %d colours for %d inputs", ErrShape, len(c.Color), k)
+		return fmt.Errorf("%w: %d colours for %d inputs", wpmerr.ErrShape, len(c.Color), k)
 	}
 	for i, g := range c.Color {
 		if g < 0 || int(g) >= c.Colors {
-			return fmt.Errorf("%w: input %d has the colour %d of %d", ErrShape, i, g, c.Colors)
+			return fmt.Errorf("%w: input %d has the colour %d of %d", wpmerr.ErrShape, i, g, c.Colors)
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // endless returns the same text for ever, and counts.
@@ -38,7 +38,7 @@ func TestBounded(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := io.Copy(io.Discard, &c.b)
-			if !errors.Is(err, c.want) || !errors.Is(err, cost.ErrTooLarge) {
+			if !errors.Is(err, c.want) || !errors.Is(err, wpmerr.ErrTooLarge) {
 				t.Errorf("%s: %v, want %v", c.name, err, c.want)
 			}
 			if n := c.b.r.(*endless).n; n > c.max {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Own returns how far the places of so many people are from the population that they are drawn from: W_p, in the unit of the
@@ -12,7 +13,7 @@ import (
 // any privacy, unless it is smoothed. Errors: ErrShape, those of transport, and that of ctx.
 func (l *Planner) Own(ctx context.Context, people int) (float64, error) {
 	if people < 1 || people > MaxDevices {
-		return 0, fmt.Errorf("%w: %d people, want 1 to %d", ErrShape, people, MaxDevices)
+		return 0, fmt.Errorf("%w: %d people, want 1 to %d", wpmerr.ErrShape, people, MaxDevices)
 	}
 	far := make([]float64, Worlds)
 	err := parallel.Each(ctx, Worlds, func(n int) error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/estimate/plan"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestOwn: the people's own places are nearer to their population the more they are, by 1/sqrt(N).
@@ -16,7 +17,7 @@ func TestOwn(t *testing.T) {
 		t.Errorf("400 people %v, 40,000 people %v (%v): want a factor near 10", few, many, err)
 	}
 	for _, people := range []int{0, -1, plan.MaxDevices + 1} {
-		if _, err := l.Own(t.Context(), people); !errors.Is(err, plan.ErrShape) {
+		if _, err := l.Own(t.Context(), people); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("%d people: %v", people, err)
 		}
 	}
