@@ -8,6 +8,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Design a mechanism on a ring of six points and project a private distribution.
@@ -67,8 +68,8 @@ func ExampleDesign_Publish() {
 	}
 	fmt.Println(policy.Verify(p))
 
-	// On the device. Real releases pay from a ledger: see policy.OpenLedger.
-	report, err := policy.Release(ctx, p, policy.UnaccountedForTesting(), []byte("0,3\n1,3\n"),
+	// On the device. Real releases pay from a ledger: see ledger.Open.
+	report, err := policy.Release(ctx, p, ledger.UnaccountedForTesting(), []byte("0,3\n1,3\n"),
 		design.Mechanism().Projector())
 	if err != nil {
 		panic(err)

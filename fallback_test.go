@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -76,7 +77,7 @@ func TestSolverPanicFallsBack(t *testing.T) {
 			c.reads.Store(0)
 			c.left.Store(math.MaxInt64)
 			release := func() {
-				if _, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), []byte(private),
+				if _, err := policy.Release(context.Background(), p, ledger.UnaccountedForTesting(), []byte(private),
 					project); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}

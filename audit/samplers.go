@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Source gives every input a stream of random bytes of its own.
@@ -74,7 +75,7 @@ func Releases(p policy.Policy, project policy.ProjectFunc) Sampler {
 			if i%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			r, err := policy.Release(ctx, p, policy.UnaccountedForTesting(), private, project)
+			r, err := policy.Release(ctx, p, ledger.UnaccountedForTesting(), private, project)
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // released is what a worker says of a release.
@@ -94,13 +95,13 @@ func TestBrowser(t *testing.T) {
 			}
 		})
 	}
-	ledger, err := hex.DecodeString(said.Text)
+	written, err := hex.DecodeString(said.Text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for epoch, want := range map[string]string{"e": said.Released.Report, "f": said.AfterDeath.Report,
 		"g": said.Torn.Report} {
-		l, err := policy.NewLedger(&inMemory{ledger}, policy.LedgerOptions{Epoch: epoch})
+		l, err := ledger.New(&inMemory{written}, ledger.Options{Epoch: epoch})
 		if err != nil {
 			t.Fatal(err)
 		}

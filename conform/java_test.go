@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // javaClasses builds the library in Java and its programs for tests, and returns their class path.
@@ -93,7 +94,7 @@ func TestJavaLedger(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	goOpens := func() error {
-		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100", Wait: time.Millisecond})
+		l, err := ledger.Open(path, ledger.Options{Epoch: "e", Budget: "100", Wait: time.Millisecond})
 		if err == nil {
 			err = l.Close()
 		}
@@ -104,7 +105,7 @@ func TestJavaLedger(t *testing.T) {
 	if said != "open" {
 		t.Fatalf("Java says %q of a new ledger", said)
 	}
-	if err := goOpens(); !errors.Is(err, policy.ErrLedgerLocked) {
+	if err := goOpens(); !errors.Is(err, ledger.ErrLocked) {
 		t.Errorf("Go opens a ledger that Java has: %v", err)
 	}
 	if other, second, in := hold(); other != "LOCKED" {
@@ -135,7 +136,7 @@ func TestJavaLedger(t *testing.T) {
 		t.Errorf("a second release in the epoch is %q, the first %q", repeat, first)
 	}
 	ctx := context.Background()
-	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "2026-01", Budget: "100"})
+	l, err := ledger.Open(path, ledger.Options{Epoch: "2026-01", Budget: "100"})
 	if err != nil {
 		t.Fatal(err)
 	}

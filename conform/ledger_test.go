@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/wpm-go/wpm/internal/numtest" // the same cases in every run
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"pgregory.net/rapid"
 )
 
@@ -139,7 +140,7 @@ func appendTo(t *rapid.T, path, text string) {
 }
 
 func inGo(t *rapid.T, p policy.Policy, path, epoch string) (report, spent string) {
-	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: epoch, Budget: "100"})
+	l, err := ledger.Open(path, ledger.Options{Epoch: epoch, Budget: "100"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestLedgerLockInJavaScript(t *testing.T) {
 	text, p := example(t)
 	path := filepath.Join(t.TempDir(), "ledger")
 	release := map[string]string{"path": path, "epoch": "e", "policy": text, "private": ""}
-	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100"})
+	l, err := ledger.Open(path, ledger.Options{Epoch: "e", Budget: "100"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,11 +174,11 @@ func TestLedgerLockInJavaScript(t *testing.T) {
 		t.Errorf("after Go: %v, want %v", answer, r)
 	}
 	cmd, in, report := holder(t, command("../js", node, "test/support/release.js", path, "f", "0", "hold"))
-	if _, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "f"}); !errors.Is(err, policy.ErrLedgerLocked) {
+	if _, err := ledger.Open(path, ledger.Options{Epoch: "f"}); !errors.Is(err, ledger.ErrLocked) {
 		t.Errorf("while node has it: %v", err)
 	}
 	_ = in.Close()
-	if l, err = policy.OpenLedger(path, policy.LedgerOptions{Epoch: "f", Wait: time.Minute}); err != nil {
+	if l, err = ledger.Open(path, ledger.Options{Epoch: "f", Wait: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
@@ -219,7 +220,7 @@ func hold(path string) error {
 	if err != nil {
 		return err
 	}
-	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100"})
+	l, err := ledger.Open(path, ledger.Options{Epoch: "e", Budget: "100"})
 	if err != nil {
 		return err
 	}
@@ -264,9 +265,9 @@ func TestLedgerKillsInJavaScript(t *testing.T) {
 	}
 	inGo := func(who string, locked bool) {
 		t.Helper()
-		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "100"})
+		l, err := ledger.Open(path, ledger.Options{Epoch: "e", Budget: "100"})
 		if locked {
-			if !errors.Is(err, policy.ErrLedgerLocked) {
+			if !errors.Is(err, ledger.ErrLocked) {
 				t.Errorf("%s: %v", who, err)
 			}
 			return
@@ -317,7 +318,7 @@ func TestLedgerKillsInJavaScript(t *testing.T) {
 			t.Errorf("%s: left behind: %v, %v", who, names, err)
 		}
 	}
-	l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e"})
+	l, err := ledger.Open(path, ledger.Options{Epoch: "e"})
 	if err := errors.Join(err, l.Close()); err != nil || l.Spent().RatString() != "1" {
 		t.Errorf("spent %v, %v", l.Spent(), err)
 	}
@@ -332,7 +333,7 @@ func (m *inMemory) Load() ([]byte, error)    { return m.text, nil }
 
 func (m *inMemory) Append(at int64, b []byte) error {
 	if at != int64(len(m.text)) {
-		return policy.ErrLedger
+		return ledger.ErrUnusable
 	}
 	m.text = append(m.text, b...)
 	return nil
@@ -388,12 +389,12 @@ func TestLedgerTextsInJavaScript(t *testing.T) {
 			text = append(text, body.Draw(t, "rest")...)
 		}
 		store := &inMemory{append([]byte(nil), text...)}
-		l, err := policy.NewLedger(store, policy.LedgerOptions{Epoch: "e", Budget: "99"})
+		l, err := ledger.New(store, ledger.Options{Epoch: "e", Budget: "99"})
 		want := map[string]string{"error": ""}
 		switch {
-		case errors.Is(err, policy.ErrLedgerCorrupt):
+		case errors.Is(err, ledger.ErrCorrupt):
 			want["error"] = "corrupt"
-		case errors.Is(err, policy.ErrBudget):
+		case errors.Is(err, ledger.ErrBudget):
 			want["error"] = "budget"
 		case err != nil:
 			t.Fatal(err)

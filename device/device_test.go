@@ -23,6 +23,7 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // encoded is a policy of three places at an eps; a projection policy has rows as well.
@@ -341,11 +342,11 @@ func TestReportApartFromLedger(t *testing.T) {
 		if err != nil { // it was told in time
 			continue
 		}
-		if s, err := policy.ReadLedger(data); err != nil || !bytes.HasPrefix(data, old) ||
+		if s, err := ledger.Read(data); err != nil || !bytes.HasPrefix(data, old) ||
 			s.Spent.Cmp(big.NewRat(int64(bytes.Count(old, []byte("debit"))), 1)) != 0 {
 			t.Errorf("%v: %v, %+v: the ledger is lost, or has paid", c, err, s)
 		}
-		if l, err := policy.OpenLedger(c[0], policy.LedgerOptions{Epoch: "e"}); err != nil {
+		if l, err := ledger.Open(c[0], ledger.Options{Epoch: "e"}); err != nil {
 			t.Errorf("%v: left open: %v", c, err)
 		} else if err := l.Close(); err != nil {
 			t.Error(err)
@@ -441,7 +442,7 @@ func TestReleaseInOrder(t *testing.T) {
 		e := &Env{Program: "prog", Out: &out, Err: &errs}
 		var locked error
 		e.In = readerFunc(func([]byte) (int, error) {
-			_, locked = policy.OpenLedger(path, policy.LedgerOptions{Epoch: "a"})
+			_, locked = ledger.Open(path, ledger.Options{Epoch: "a"})
 			if fault != nil {
 				return 0, fault
 			}
@@ -451,10 +452,10 @@ func TestReleaseInOrder(t *testing.T) {
 		if status := Run(t.Context(), e, []*Command{ReleaseCommand(e)}, args); (status == Yes) != (fault == nil) {
 			t.Errorf("%v: status %d, %s", fault, status, errs.String())
 		}
-		if !errors.Is(locked, policy.ErrLedgerLocked) {
+		if !errors.Is(locked, ledger.ErrLocked) {
 			t.Errorf("%v: while the data are read, the ledger opens with %v", fault, locked)
 		}
-		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "a"})
+		l, err := ledger.Open(path, ledger.Options{Epoch: "a"})
 		if err != nil {
 			t.Fatalf("%v: %v", fault, err)
 		}
@@ -481,7 +482,7 @@ func TestOutputLost(t *testing.T) {
 	dir := folder(t)
 	p, counts, paid, unpaid := filepath.Join(dir, "p"), filepath.Join(dir, "counts"), filepath.Join(dir, "ledger"),
 		filepath.Join(dir, "new")
-	l, err := policy.OpenLedger(unpaid, policy.LedgerOptions{Epoch: "a", Budget: "3"})
+	l, err := ledger.Open(unpaid, ledger.Options{Epoch: "a", Budget: "3"})
 	if err := errors.Join(err, l.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -533,7 +534,7 @@ func TestReadPrivate(t *testing.T) {
 // TestWait: a release waits for a ledger that is in use, as long as it is told, and by default not at all.
 func TestWait(t *testing.T) {
 	dir := folder(t)
-	l, err := policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "other"})
+	l, err := ledger.Open(filepath.Join(dir, "ledger"), ledger.Options{Epoch: "other"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -552,7 +553,7 @@ func TestWait(t *testing.T) {
 	}
 	free.Wait()
 	// An interrupt ends the wait.
-	if l, err = policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "other"}); err != nil {
+	if l, err = ledger.Open(filepath.Join(dir, "ledger"), ledger.Options{Epoch: "other"}); err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()

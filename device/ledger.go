@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // maxLedger is the longest ledger that is read, in bytes.
@@ -40,7 +41,7 @@ func LedgerCommand(e *Env) *Command {
 		if err != nil {
 			return err
 		}
-		s, err := policy.ReadLedger(data)
+		s, err := ledger.Read(data)
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", args[0], err, ErrNo)
 		}
@@ -52,7 +53,7 @@ func LedgerCommand(e *Env) *Command {
 	return c
 }
 
-func fields(s policy.Statement) map[string]any {
+func fields(s ledger.Statement) map[string]any {
 	entries := make([]map[string]any, 0, len(s.Entries))
 	for _, x := range s.Entries {
 		entries = append(entries, map[string]any{
@@ -66,7 +67,7 @@ func fields(s policy.Statement) map[string]any {
 	}
 }
 
-func printStatement(out io.Writer, s policy.Statement) error {
+func printStatement(out io.Writer, s ledger.Statement) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0) // Flush returns the error of any line
 	fmt.Fprintf(w, "budget %s, spent %s, left %s\n", s.Budget.RatString(), s.Spent.RatString(), s.Left.RatString())
 	if s.Torn.Sign() > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Mechanism is a policy of any kind, as the commands need it.
@@ -28,7 +29,7 @@ type Mechanism interface {
 // Release draws one report.
 type Release struct {
 	// Draw pays from the ledger and draws. Neither its error nor the length of its report depends on the private data.
-	Draw func(ctx context.Context, l policy.Ledger, private []byte) (Report, error)
+	Draw func(ctx context.Context, l ledger.Ledger, private []byte) (Report, error)
 }
 
 // Report is a report of any kind.
@@ -84,7 +85,7 @@ func (p Points) Prepare() (Release, error) {
 
 // Released returns the draw with a solver, which the mode may not need.
 func (p Points) Released(by policy.Projector) Release {
-	return Release{Draw: func(ctx context.Context, l policy.Ledger, private []byte) (Report, error) {
+	return Release{Draw: func(ctx context.Context, l ledger.Ledger, private []byte) (Report, error) {
 		return policy.Release(ctx, p.Policy, l, private, by)
 	}}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // release is the command of that name.
@@ -168,23 +168,23 @@ func (r *release) run(ctx context.Context, args []string) error {
 	if err := Writable(r.out); err != nil {
 		return err
 	}
-	ledger, err := r.openLedger(ctx, m.Epsilon())
+	books, err := r.openLedger(ctx, m.Epsilon())
 	if err != nil {
 		return err
 	}
 	// A ledger that has just been made can be known by its other names.
 	if err := r.apart(file, counts); err != nil {
-		return errors.Join(err, ledger.Close())
+		return errors.Join(err, books.Close())
 	}
 	// From here on nothing may depend on what the private bytes are: a file that cannot be read at all is an
 	// error about the file system, everything else gets a report.
 	private, err := readPrivate(counts, r.In)
 	if err != nil {
-		return errors.Join(err, ledger.Close())
+		return errors.Join(err, books.Close())
 	}
-	report, err := ready.Draw(ctx, ledger, private)
-	if err := errors.Join(err, ledger.Close()); err != nil {
-		if errors.Is(err, policy.ErrBudget) {
+	report, err := ready.Draw(ctx, books, private)
+	if err := errors.Join(err, books.Close()); err != nil {
+		if errors.Is(err, ledger.ErrBudget) {
 			return fmt.Errorf("%s: %w; \"%s ledger %s\" shows what it has spent: %w", r.ledger, err, r.Program, r.ledger, ErrNo)
 		}
 		return err
@@ -201,7 +201,7 @@ func (r *release) apart(file, counts string) error {
 	if r.ledger == "" || r.ledger == "-" {
 		return Apart([]string{r.out}, inputs)
 	}
-	lock, err := policy.LockOf(r.ledger)
+	lock, err := ledger.LockOf(r.ledger)
 	if err != nil {
 		return fmt.Errorf("ledger %s: %w", r.ledger, err)
 	}
@@ -232,7 +232,7 @@ func (r *release) write(report Report) error {
 }
 
 // openLedger opens the ledger, or makes one that can pay for a release at eps.
-func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*policy.FileLedger, error) {
+func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*ledger.Books, error) {
 	switch {
 	case r.ledger == "" || r.epoch == "":
 		return nil, r.try(r.Env, errors.New("release needs -ledger FILE and -epoch NAME (and -budget EPS the first time)"))
@@ -250,7 +250,7 @@ func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*policy.File
 			return nil, fmt.Errorf("-budget: %s is less than the %s that one release of this policy costs", r.budget, eps)
 		}
 	}
-	l, err := policy.OpenLedger(r.ledger, policy.LedgerOptions{
+	l, err := ledger.Open(r.ledger, ledger.Options{
 		Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon, Wait: r.wait, Context: ctx,
 	})
 	if err != nil && !strings.Contains(err.Error(), r.ledger) {

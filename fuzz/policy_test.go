@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/proptest/privacy"
 )
 
@@ -164,7 +165,7 @@ func FuzzRelease(f *testing.F) {
 			}
 		}
 		kept := bytes.Clone(private)
-		r, err := policy.Release(context.Background(), c.p, policy.UnaccountedForTesting(), private, project)
+		r, err := policy.Release(context.Background(), c.p, ledger.UnaccountedForTesting(), private, project)
 		if err != nil {
 			t.Fatalf("Release: %v", err)
 		}
@@ -213,7 +214,7 @@ func FuzzRelease(f *testing.F) {
 // FuzzReport: no bytes and no text make a report but those that it is written as.
 func FuzzReport(f *testing.F) {
 	p, m := fixture(f, policy.Mixture, nil)
-	r, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), []byte("0,1\n"), m.Projector())
+	r, err := policy.Release(context.Background(), p, ledger.UnaccountedForTesting(), []byte("0,1\n"), m.Projector())
 	if err != nil {
 		f.Fatal(err)
 	}

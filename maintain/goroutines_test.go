@@ -21,13 +21,13 @@ var starters = map[string]string{
 	"internal/parallel.Group":          "the one place that catches what a goroutine throws",
 	"policy.attempt":                   "a solver that may never return; the goroutine recovers, and is abandoned when the time is over",
 	"device.Main":                      "reads from standard input cannot be called off when the command is interrupted",
-	"policy.standBy":                   "threads for what follows; they wait for one another, and end",
+	"policy/ledger.standBy":            "threads for what follows; they wait for one another, and end",
 	"internal/child.Start":             "ends the child when its caller is cancelled",
 	"internal/child.Project":           "ends the child when its caller is cancelled or its time is over",
 	"internal/child.Serve":             "ends the child's own process when its time is over",
 	"proptest/internal/planted.failed": "a law that fails ends its goroutine; only tests call it",
 	"conform.killAfter":                "ends a client under test that does not answer; calls no more than that",
-	"policy/storetest.testLock":        "a timer that gives up a lock while another handle waits for it; for tests",
+	"policy/ledger/storetest.testLock": "a timer that gives up a lock while another handle waits for it; for tests",
 }
 
 // starting lists what runs a function on a goroutine of its own, by import path. sync.WaitGroup stands for its method

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // benchPolicy has n inputs and outputs on a line and rows that fill nearest columns first.
@@ -126,7 +127,7 @@ func BenchmarkRelease(b *testing.B) {
 			project := ProjectFunc(func(context.Context, []float64) ([]float64, error) { return q, nil })
 			b.Run(fmt.Sprintf("%s/n=%d", mode, n), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Release(b.Context(), p, UnaccountedForTesting(), private, project); err != nil {
+					if _, err := Release(b.Context(), p, ledger.UnaccountedForTesting(), private, project); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -152,14 +153,13 @@ func BenchmarkSecretRow(b *testing.B) {
 // A release with its ledger: two lines written and synced.
 func BenchmarkReleaseLedger(b *testing.B) {
 	p := benchPolicy(b, 250, Mixture, true)
-	l, err := OpenLedger(filepath.Join(b.TempDir(), "ledger"), LedgerOptions{Epoch: "e", Budget: "1000000000"})
+	l, err := ledger.Open(filepath.Join(b.TempDir(), "ledger"), ledger.Options{Epoch: "e", Budget: "1000000000"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer l.Close()
 	for n := 0; b.Loop(); n++ {
-		l.epoch = fmt.Sprint(n)
-		if _, err := Release(b.Context(), p, l, []byte("7,1"), nil); err != nil {
+		if _, err := Release(b.Context(), named(p, n), l, []byte("7,1"), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -201,7 +201,7 @@ func BenchmarkVersion2(b *testing.B) {
 		b.Run(fmt.Sprintf("release/%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Release(b.Context(), p, UnaccountedForTesting(), []byte("7,1\n9,2"), nil); err != nil {
+				if _, err := Release(b.Context(), p, ledger.UnaccountedForTesting(), []byte("7,1\n9,2"), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

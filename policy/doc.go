@@ -1,6 +1,6 @@
 // Package policy defines the published mechanism as a file, and holds the only way by which private data leave a
 // device. Counts over points leave through Release. Other private data leave through the release of their own
-// mechanism, which is paid through Account: vectors, for instance, through package sphere/codebook.
+// mechanism: vectors, for instance, through package sphere/codebook. Both are paid by ledger.Account.
 //
 // # The file
 //
@@ -56,17 +56,15 @@
 // The random words come from crypto/rand; their number depends on the policy alone. No seed and no reader
 // can be supplied. Simulations use ldp.Weights.Sample with a reader of their own.
 //
-// Every release is paid from a Ledger, in a file or in a Store that the caller provides. The debit is durable before
-// the random words are drawn. A second release of the same policy in the same epoch returns the first report again and
-// costs nothing. This package reads no clock: the epoch is the caller's. (The work limit is a timer.)
+// Every release is paid from a ledger.Ledger, in a file or in a Store that the caller provides. The debit is durable
+// before the random words are drawn. A second release of the same policy in the same epoch returns the first report
+// again and costs nothing. This package reads no clock: the epoch is the caller's. (The work limit is a timer.)
 //
 // # What is not covered
 //
 // The device, the process and its crypto/rand are trusted. In projection mode the running time depends on μ, and on
 // whether the private bytes are usable. In both modes the time to parse the private bytes depends on them. An attacker
-// who can time the device is out of scope. A ledger file that is deleted, or replaced by an older copy, cannot be told
-// from a fresh one. Its hash chain detects accidents and careless edits, but not an owner who recomputes the chain. An
-// abandoned solver keeps its goroutine until it returns. On js/wasm, where goroutines are not preempted, a solver that
+// who can time the device is out of scope. Package ledger says what its text does not cover. An abandoned solver keeps its goroutine until it returns. On js/wasm, where goroutines are not preempted, a solver that
 // never yields cannot be abandoned.
 //
 // [The specification]: https://github.com/wpm-go/wpm/blob/main/docs/spec/policy.md

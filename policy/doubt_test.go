@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,6 +21,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // garbage writes one of many kinds of solver's answer into buf, which has room, and says which kind.
@@ -124,7 +123,7 @@ func TestGarbageSolvers(t *testing.T) {
 					taken++
 				}
 				if n%whole == 0 {
-					report, err := Release(context.Background(), p, UnaccountedForTesting(), private, project)
+					report, err := Release(context.Background(), p, ledger.UnaccountedForTesting(), private, project)
 					if err == nil {
 						err = p.Belongs(report)
 					}
@@ -200,7 +199,7 @@ func TestHostileSolvers(t *testing.T) {
 		for n := range solvers {
 			wg.Go(func() {
 				p := policies[n%len(policies)]
-				r, err := Release(context.Background(), p, UnaccountedForTesting(), []byte("home,1\n"), project)
+				r, err := Release(context.Background(), p, ledger.UnaccountedForTesting(), []byte("home,1\n"), project)
 				if err == nil {
 					err = p.Belongs(r)
 				}
@@ -257,7 +256,7 @@ func TestHostileSolversShareALedger(t *testing.T) {
 // TestPlantedBugs, which gives them wrong ones.
 
 // released is release with a function in place of a Projector.
-func released(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
+func released(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
 	error) {
 	return release(ctx, p, l, private, project, random)
 }
@@ -270,7 +269,7 @@ func (f startFunc) Start(context.Context) (ProjectFunc, func(), error) {
 	return project, func() {}, err
 }
 
-type releaser func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc,
+type releaser func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc,
 	random io.Reader) (Report, error)
 
 // checkReleaseLaw runs releases over every word of the sampler, three draws of the mixture and several clients, two
@@ -332,7 +331,7 @@ func checkReleaseLaw(t testing.TB, rel releaser) error {
 				}
 				source := bytes.NewReader(bytesOfBoth)
 				for range 2 {
-					r, err := rel(context.Background(), c.p, UnaccountedForTesting(), []byte(c.private), c.project, source)
+					r, err := rel(context.Background(), c.p, ledger.UnaccountedForTesting(), []byte(c.private), c.project, source)
 					if err == nil {
 						err = c.p.Belongs(r)
 					}
@@ -371,7 +370,7 @@ func checkTellsNothing(t testing.TB, rel releaser, marshal func(Report) ([]byte,
 			for _, c := range privateCases() {
 				for _, last := range []byte{0, 100, 255} { // and several outputs
 					source := io.MultiReader(bytes.NewReader(append(make([]byte, 8), last)[:min(n, 9)]), errReader{})
-					r, err := rel(context.Background(), p, UnaccountedForTesting(), []byte(c.data), project, source)
+					r, err := rel(context.Background(), p, ledger.UnaccountedForTesting(), []byte(c.data), project, source)
 					b, _ := marshal(r)
 					length[len(b)], text[fmt.Sprint(err)] = c.name, c.name
 				}
@@ -417,229 +416,6 @@ func TestReportsAreOfTheirPolicy(t *testing.T) {
 	if err := checkBelongs(t, Policy.Belongs); err != nil {
 		t.Error(err)
 	}
-}
-
-// book is a ledger to be checked: its account, and what someone who opened its storage at this moment would find spent.
-type book struct {
-	Ledger
-	spent, stored func() *big.Rat
-	close         func() error
-}
-
-// checkLedger takes a ledger of budget 3 through releases, repeats, failures, epochs and the end of the budget. open
-// opens the same storage again.
-func checkLedger(t testing.TB, open func(epoch string) (book, error)) error {
-	t.Helper()
-	b, err := open("a")
-	if err != nil {
-		return err
-	}
-	want := new(big.Rat)
-	policies := map[string]Policy{}
-	pol := func(eps, note string) Policy {
-		if _, ok := policies[eps+note]; !ok {
-			policies[eps+note] = epsPolicy(t, eps, note)
-		}
-		return policies[eps+note]
-	}
-	// paid releases and expects a debit, in storage before the first random byte is read.
-	paid := func(p Policy, source io.Reader, fails bool) (Report, error) {
-		want.Add(want, p.Epsilon().Rat())
-		var early error
-		read := false
-		spy := readerFunc(func(buf []byte) (int, error) {
-			if !read && b.stored().Cmp(want) != 0 {
-				early = fmt.Errorf("stored %v at the draw, want %v", b.stored(), want)
-			}
-			read = true
-			return source.Read(buf)
-		})
-		before := new(big.Rat).Sub(want, p.Epsilon().Rat())
-		r, err := release(context.Background(), p, b, []byte("0,1"), startFunc(func() (ProjectFunc, error) {
-			if b.stored().Cmp(before) != 0 {
-				early = fmt.Errorf("stored %v when the solver starts, want %v", b.stored(), before)
-			}
-			return identity, nil
-		}), spy)
-		switch {
-		case early != nil:
-			return r, early
-		case fails != errors.Is(err, ErrRandom) || !fails && err != nil:
-			return r, fmt.Errorf("a release: %v", err)
-		case !read:
-			return r, errors.New("no draw")
-		case b.spent().Cmp(want) != 0 || b.stored().Cmp(want) != 0:
-			return r, fmt.Errorf("spent %v, stored %v, want %v", b.spent(), b.stored(), want)
-		case !fails && p.Belongs(r) != nil:
-			return r, p.Belongs(r)
-		}
-		return r, nil
-	}
-	broke := errors.New("no process")
-	repeat := func(p Policy, first Report) error {
-		r, err := release(context.Background(), p, b, []byte("1,1"), startFunc(func() (ProjectFunc, error) {
-			return nil, broke
-		}), failAfter(0))
-		if err != nil || r != first || b.spent().Cmp(want) != 0 {
-			return fmt.Errorf("a repeat: %v, %v, want %v; spent %v, want %v", r, err, first, b.spent(), want)
-		}
-		return nil
-	}
-	reopen := func(epoch string) (err error) {
-		if err = b.close(); err == nil {
-			b, err = open(epoch)
-		}
-		return err
-	}
-	third, fifth := pol("1/3", ""), pol("1/5", "")
-	first, err := paid(third, words(0, 0), false)
-	if err != nil {
-		return err
-	}
-	if _, err := paid(fifth, words(0, 0), false); err != nil { // another policy: no memo of the first
-		return err
-	}
-	if err := repeat(third, first); err != nil {
-		return err
-	}
-	broken := pol("1/15", "broken")
-	_, err = release(context.Background(), broken, b, []byte("0,1"), startFunc(func() (ProjectFunc, error) {
-		return nil, broke
-	}), words(0, 0))
-	if !errors.Is(err, broke) || b.spent().Cmp(want) != 0 || b.stored().Cmp(want) != 0 {
-		return fmt.Errorf("a solver that does not start: %v, spent %v, stored %v, want %v", err, b.spent(), b.stored(), want)
-	}
-	if _, err := paid(broken, failAfter(3), true); err != nil {
-		return err
-	}
-	if _, err := paid(broken, words(0, 0), false); err != nil { // no refund, no free second try
-		return err
-	}
-	for n := range 10 { // ten tenths are one, and in no float
-		if _, err := paid(pol("0.1", strconv.Itoa(n)), words(0, 0), false); err != nil {
-			return err
-		}
-	}
-	if err := reopen("b"); err != nil {
-		return err
-	}
-	if second, err := paid(third, words(0, 255), false); err != nil {
-		return err
-	} else if second == first {
-		return errors.New("another epoch has the report of the first")
-	}
-	if err := reopen("a"); err != nil {
-		return err
-	}
-	if err := repeat(third, first); err != nil {
-		return err
-	}
-	// Spent are 2 of 3. What is left is 1, exactly.
-	r, err := release(context.Background(), pol("1.000000000000000001", ""), b, []byte("0,1"), identity, words(0, 0))
-	if !errors.Is(err, ErrBudget) || !r.IsZero() || b.spent().Cmp(want) != 0 {
-		return fmt.Errorf("over the budget: %v, %v; spent %v, want %v", r, err, b.spent(), want)
-	}
-	if _, err := paid(pol("1", ""), words(0, 0), false); err != nil {
-		return err
-	}
-	return b.close()
-}
-
-func TestLedgerKeepsTheBooks(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger")
-	err := checkLedger(t, func(epoch string) (book, error) {
-		l, err := OpenLedger(path, LedgerOptions{Epoch: epoch, Budget: "3"})
-		stored := func() *big.Rat {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var s state
-			if _, err := s.replay(data); err != nil {
-				t.Fatal(err)
-			}
-			return s.spent
-		}
-		return book{l, l.Spent, stored, l.Close}, err
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-// toyLedger is a ledger in memory with at most one bug. Without one it passes checkLedger.
-type toyLedger struct {
-	bug, epoch string
-	*toyStore
-	*Books // none
-}
-
-type toyStore struct {
-	spent *big.Rat
-	memo  map[occasion][]byte
-}
-
-func (l toyLedger) account(id [32]byte, eps ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error) {
-	o, cost := occasion{id, l.epoch}, eps.Rat()
-	switch l.bug {
-	case "memo keyed without the epoch":
-		o.epoch = ""
-	case "memo keyed without the policy":
-		o.policy = [32]byte{}
-	case "epsilons added as floats":
-		cost.SetFloat64(eps.Float64())
-	}
-	if r, ok := l.memo[o]; ok && l.bug != "memo not honoured" {
-		if l.bug == "made ready for a repeat" {
-			if _, err := ready(); err != nil {
-				return nil, err
-			}
-		}
-		if l.bug == "repeat charged" {
-			l.spent.Add(l.spent, cost)
-		}
-		return r, nil
-	}
-	if new(big.Rat).Add(l.spent, cost).Cmp(big.NewRat(3, 1)) > 0 && l.bug != "budget not enforced" {
-		return nil, ErrBudget
-	}
-	if l.bug == "made ready after the debit" {
-		l.spent.Add(l.spent, cost)
-	}
-	draw, err := ready()
-	if err != nil {
-		return nil, err
-	}
-	if l.bug != "debit after the draw" && l.bug != "made ready after the debit" {
-		l.spent.Add(l.spent, cost)
-	}
-	r, err := draw()
-	if l.bug == "debit after the draw" {
-		l.spent.Add(l.spent, cost)
-	}
-	if err != nil {
-		if l.bug == "refund when the source fails" {
-			l.spent.Sub(l.spent, cost)
-		}
-		if l.bug == "a failed draw is free the next time" {
-			l.spent.Sub(l.spent, cost)
-			defer l.spent.Add(l.spent, cost)
-		}
-		return nil, err
-	}
-	l.memo[o] = r
-	return r, nil
-}
-
-func checkToyLedger(t testing.TB, bug string) error {
-	store := &toyStore{new(big.Rat), map[occasion][]byte{}}
-	return checkLedger(t, func(epoch string) (book, error) {
-		if bug == "memo lost when opened again" {
-			store.memo = map[occasion][]byte{}
-		}
-		spent := func() *big.Rat { return new(big.Rat).Set(store.spent) }
-		return book{toyLedger{bug, epoch, store, nil}, spent, spent, func() error { return nil }}, nil
-	})
 }
 
 // tamperings are files of testdata with edits that break the box, a row or the form, each as old and new text.
@@ -765,7 +541,7 @@ func plantedBugs() []planted {
 		random  io.Reader
 	}
 	with := func(change func(*arguments)) releaser {
-		return func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
+		return func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (Report,
 			error) {
 			a := arguments{p, private, project, random}
 			change(&a)
@@ -783,7 +559,7 @@ func plantedBugs() []planted {
 		}
 	}))
 	law("fallback row lost: an error instead",
-		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+		func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
 			if _, err := ParsePrivate(p, private); err != nil {
 				return Report{}, err
 			}
@@ -824,13 +600,13 @@ func plantedBugs() []planted {
 		a.p = Policy{&c}
 	}))
 	law("dropped last column",
-		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+		func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
 			r, err := release(ctx, p, l, private, project, random)
 			r.index = min(r.index, 1)
 			return r, err
 		})
 	law("solver's floats renormalised and sampled as they are",
-		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+		func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
 			if p.Mode() == Mixture || !usable(&arguments{p: p, private: private}) {
 				return release(ctx, p, l, private, project, random)
 			}
@@ -852,7 +628,7 @@ func plantedBugs() []planted {
 			return Report{p.c.id, uint32(j)}, nil
 		})
 	law("a solver's panic is an error",
-		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (r Report,
+		func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (r Report,
 			err error) {
 			if project != nil {
 				defer func() {
@@ -875,14 +651,14 @@ func plantedBugs() []planted {
 		return binary.AppendUvarint(r.id[:], uint64(r.index)<<6), nil
 	})
 	tells("error for private data that do not parse",
-		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+		func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
 			if _, err := ParsePrivate(p, private); err != nil {
 				return Report{}, err
 			}
 			return release(ctx, p, l, private, project, random)
 		}, Report.MarshalBinary)
 	tells("random bytes read only as the data need them",
-		func(ctx context.Context, p Policy, l Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+		func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
 			if _, err := ParsePrivate(p, private); err != nil { // the fallback needs no word for the mixture
 				j, err := p.Fallback().Sample(random)
 				return Report{p.c.id, uint32(max(j, 0))}, err
@@ -907,15 +683,6 @@ func plantedBugs() []planted {
 		}
 		return nil
 	})
-
-	for _, bug := range []string{
-		"debit after the draw", "refund when the source fails", "memo not honoured", "memo keyed without the epoch",
-		"memo keyed without the policy", "memo lost when opened again", "repeat charged", "made ready after the debit",
-		"made ready for a repeat", "epsilons added as floats",
-		"budget not enforced",
-	} {
-		all = append(all, planted{bug, "TestLedgerKeepsTheBooks", func(t testing.TB) error { return checkToyLedger(t, bug) }})
-	}
 
 	for bug, fill := range plantedFills() {
 		if bug != "" {
@@ -963,14 +730,10 @@ func plantedBugs() []planted {
 	return all
 }
 
-// Every planted bug is refused by the check of the test that is named beside it, and the ledger that carries them
-// passes without any.
+// Every planted bug is refused by the check of the test that is named beside it.
 func TestPlantedBugs(t *testing.T) {
 	if err := checkFill(t, plantedFills()[""]); err != nil {
 		t.Errorf("the fill without a bug: %v", err)
-	}
-	if err := checkToyLedger(t, ""); err != nil {
-		t.Errorf("the ledger without a bug: %v", err)
 	}
 	files, err := filepath.Glob("*_test.go")
 	if err != nil {
@@ -1054,53 +817,6 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	if d := ends[8*time.Hour].Sub(ends[4*time.Hour]) - 3*time.Hour; d < 0 || d > between {
 		t.Errorf("the ends of limits 4 hours apart are 3 hours and %v apart", d)
 	}
-	// A ledger that was never opened has books, with nothing in them.
-	for _, l := range []*FileLedger{nil, {}} {
-		if l.Budget().Sign() != 0 || l.Spent().Sign() != 0 || l.Remaining().Sign() != 0 || l.Epoch() != "" ||
-			l.Close() != nil {
-			t.Errorf("%#v: not empty", l)
-		}
-	}
-	// The lock is part of closing.
-	file, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := (&Books{store: &fileStore{file: file, unlock: func() error { return errDisk }}}).Close(); !errors.Is(err,
-		errDisk) {
-		t.Errorf("Close with a lock that fails: %v", err)
-	}
-	// The ends of the alphabets, and of the lengths.
-	for _, c := range []struct {
-		word string
-		ok   bool
-	}{
-		{"azAZ09._:-", true}, {strings.Repeat("e", 64), true}, {strings.Repeat("e", 65), false},
-		{"`", false}, {"{", false}, {"@", false}, {"[", false}, {"/", false}, {";", false},
-	} {
-		if isWord(c.word) != c.ok {
-			t.Errorf("isWord(%q) = %v", c.word, !c.ok)
-		}
-	}
-	for n, want := range map[int]bool{maxRational: true, maxRational + 1: false} {
-		if _, ok := parseRational(strings.Repeat("1", n)); ok != want {
-			t.Errorf("a numeral of %d digits: %v", n, ok)
-		}
-	}
-	// A broken line is named by its number, from 1.
-	broken := sealed(t, "wpm-ledger-1 1", "debit 1 "+strings.Repeat("ab", 32)+" e", "credit 1")
-	if _, err := new(state).replay(broken); !errors.Is(err, ErrLedgerCorrupt) ||
-		!strings.Contains(err.Error(), "line 3:") {
-		t.Errorf("%v, want line 3", err)
-	}
-	// A record of one word is none, and a torn line may be nothing but its charge.
-	for body, want := range map[string]error{"report": ErrLedgerCorrupt, "debit": ErrLedgerCorrupt, "~torn 1/2": nil} {
-		var s state
-		if _, err := s.replay(sealed(t, "wpm-ledger-1 1", body)); !errors.Is(err, want) ||
-			err == nil && s.spent.Cmp(big.NewRat(1, 2)) != 0 {
-			t.Errorf("%q: %v, spent %v", body, err, s.spent)
-		}
-	}
 	// What stands after the end is in no member.
 	if _, err := Decode(append(mustEncode(t, p), '\n')); !errors.As(err, &spelt) || spelt.Field != "" {
 		t.Errorf("%v, want a FormatError outside any member", err)
@@ -1174,10 +890,5 @@ func TestEdgesThatMutantsFound(t *testing.T) {
 	point := mustNew(t, Config{Polytope: box, Rows: []Row{mustRow(t, box, []uint64{3, 1})}, Provenance: clean})
 	if w := point.Fallback(); w.At(0) != 3 || w.At(1) != 1 {
 		t.Errorf("the fallback of a point is %d, %d", w.At(0), w.At(1))
-	}
-	// A folder that cannot be opened cannot be synced.
-	if err := syncFolder(filepath.Join(t.TempDir(), "gone", "ledger")); runtime.GOOS == "linux" &&
-		!errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
 	}
 }

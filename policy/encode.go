@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Encode returns the one byte string of the policy.
@@ -55,6 +56,20 @@ func appendAliases(b []byte, list []Alias) []byte {
 		b = appendInt(append(b, '['), list[i].Input)
 		return append(appendText(append(b, ','), list[i].Label), ']')
 	})
+}
+
+func appendSchedule(b []byte, s ledger.Schedule) []byte {
+	b = appendText(append(b, `{"epochs":`...), string(s.Epochs))
+	b = appendEpoch(append(b, `,"first":`...), s.First)
+	b = appendEpoch(append(b, `,"last":`...), s.Last)
+	return append(appendInt(append(b, `,"period":`...), s.Period), '}')
+}
+
+func appendEpoch(b []byte, epoch string) []byte {
+	if epoch == "" {
+		return append(b, "null"...)
+	}
+	return appendText(b, epoch)
 }
 
 func appendPairs(b []byte, pairs map[string]string) []byte {

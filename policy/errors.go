@@ -22,8 +22,6 @@ var (
 	ErrRow = errors.New("policy: wrong row")
 	// ErrMode is for an unknown mode, or one that the policy does not provide for.
 	ErrMode = errors.New("policy: invalid mode")
-	// ErrSchedule is for a schedule that no clock can follow.
-	ErrSchedule = errors.New("policy: invalid schedule")
 	// ErrProvenance is for an origin that is missing, unknown or lacks its epsilon.
 	ErrProvenance = errors.New("policy: invalid provenance")
 	// ErrID is for a policy whose content no longer has the hash it was made with.
@@ -36,17 +34,6 @@ var (
 	ErrReport = errors.New("policy: invalid report")
 	// ErrRandom is for a random source that failed. The debit stands.
 	ErrRandom = errors.New("policy: random source failed")
-
-	// ErrBudget is for a release, or an opening, that the ledger's budget does not allow.
-	ErrBudget = errors.New("policy: privacy budget")
-	// ErrEpoch is for an epoch that is not a short plain word.
-	ErrEpoch = errors.New("policy: invalid epoch")
-	// ErrLedger is for a ledger that is missing, closed, or failed to write.
-	ErrLedger = errors.New("policy: ledger unusable")
-	// ErrLedgerLocked is for a ledger that someone else has open.
-	ErrLedgerLocked = errors.New("policy: ledger in use")
-	// ErrLedgerCorrupt is for a ledger file with a broken hash chain or impossible content.
-	ErrLedgerCorrupt = errors.New("policy: ledger corrupt")
 )
 
 // FormatError says where a policy file departs from the canonical form. It wraps ErrFormat.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // A publisher makes a policy of a box and one row for each input; a device reads the file, and releases.
@@ -59,22 +60,22 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	ledger, err := policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "week-1", Budget: "3"})
+	books, err := ledger.Open(filepath.Join(dir, "ledger"), ledger.Options{Epoch: "week-1", Budget: "3"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer ledger.Close()
-	report, err := policy.Release(context.Background(), p, ledger, []byte("home,12\naway,3\n"), nil)
+	defer books.Close()
+	report, err := policy.Release(context.Background(), p, books, []byte("home,12\naway,3\n"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := policy.Release(context.Background(), p, ledger, []byte("away,1\n"), nil)
+	again, err := policy.Release(context.Background(), p, books, []byte("away,1\n"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("a possible report:", p.Belongs(report) == nil)
 	fmt.Println("the same again:", again == report)
-	fmt.Println("spent", ledger.Spent().FloatString(1), "of", ledger.Budget().FloatString(1))
+	fmt.Println("spent", books.Spent().FloatString(1), "of", books.Budget().FloatString(1))
 
 	// Output:
 	// {
@@ -172,21 +173,21 @@ func ExampleParsePrivate() {
 }
 
 // What a ledger has spent, from its file.
-func ExampleReadLedger() {
+func Example_ledger() {
 	dir, err := os.MkdirTemp("", "wpm")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "ledger")
-	ledger, err := policy.OpenLedger(file, policy.LedgerOptions{Epoch: "week-1", Budget: "3"})
+	books, err := ledger.Open(file, ledger.Options{Epoch: "week-1", Budget: "3"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := policy.Release(context.Background(), published(), ledger, []byte("home,12\n"), nil); err != nil {
+	if _, err := policy.Release(context.Background(), published(), books, []byte("home,12\n"), nil); err != nil {
 		log.Fatal(err)
 	}
-	if err := ledger.Close(); err != nil {
+	if err := books.Close(); err != nil {
 		log.Fatal(err)
 	}
 
@@ -194,7 +195,7 @@ func ExampleReadLedger() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	statement, err := policy.ReadLedger(text)
+	statement, err := ledger.Read(text)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func ExampleReadLedger() {
 // A report as it is sent, and as a server reads it.
 func ExampleReport_MarshalText() {
 	p := published()
-	report, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), []byte("home,12\n"), nil)
+	report, err := policy.Release(context.Background(), p, ledger.UnaccountedForTesting(), []byte("home,12\n"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

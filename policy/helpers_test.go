@@ -3,13 +3,16 @@ package policy
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"testing"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"pgregory.net/rapid"
 )
 
@@ -189,3 +192,62 @@ func drawConfig(t *rapid.T) Config {
 
 // verifyRows checks the thresholds of all inputs.
 func verifyRows(p Policy) error { return VerifyRows(context.Background(), p, 0, p.Inputs()) }
+
+// openLedger makes a ledger in a folder of its own.
+func openLedger(t *testing.T, epoch, budget string) *ledger.Books {
+	t.Helper()
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger"), ledger.Options{Epoch: epoch, Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// epsPolicy is a policy of the given epsilon; the note makes it a policy of its own.
+func epsPolicy(t testing.TB, eps, note string) Policy {
+	t.Helper()
+	box, err := ldp.NewPolytope(mustEpsilon(t, eps), []float64{0.5, 0.5}, smallBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prov := clean
+	prov.Note = note
+	return mustNew(t, Config{Polytope: box, Mode: Projection, Inputs: 2, Provenance: prov})
+}
+
+var identity ProjectFunc = func(_ context.Context, mu []float64) ([]float64, error) { return mu, nil }
+
+// readerFunc is a random source.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// memory is a store in memory.
+type memory struct{ bytes.Buffer }
+
+func (*memory) Lock(context.Context) error { return nil }
+func (*memory) Unlock() error              { return nil }
+func (m *memory) Load() ([]byte, error)    { return bytes.Clone(m.Bytes()), nil }
+
+func (m *memory) Append(at int64, b []byte) error {
+	if at != int64(m.Len()) {
+		return ledger.ErrUnusable
+	}
+	_, err := m.Write(b)
+	return err
+}
+
+// named is a policy under another ID, for which a ledger pays apart.
+func named(p Policy, n int) Policy {
+	c := *p.c
+	c.id = sha256.Sum256(binary.LittleEndian.AppendUint64(nil, uint64(n)))
+	return Policy{&c}
+}
+
+func wantSpent(t *testing.T, l *ledger.Books, want string) {
+	t.Helper()
+	if got := l.Spent().RatString(); got != want {
+		t.Errorf("spent %s, want %s", got, want)
+	}
+}

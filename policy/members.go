@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // A member is one member of the file: how it is written, how it is read, and which versions of the format have it.
@@ -31,7 +33,7 @@ func formats() []string { return []string{"wpm-policy-1", "wpm-policy-2", "wpm-p
 // version returns the version of the file: the first one that can state the content.
 func (c *content) version() int {
 	switch {
-	case c.coded(), c.Schedule != Schedule{}:
+	case c.coded(), c.Schedule != ledger.Schedule{}:
 		return 3
 	case c.Geometry != nil:
 		return 2
@@ -58,9 +60,11 @@ func members() []member {
 		{"work_limit_ms", every, 0, nil,
 			func(b []byte, c *content) []byte { return appendInt(b, int(c.WorkLimit/time.Millisecond)) },
 			func(d *draft, v []byte) error { return parseCount(v, &d.workLimit) }},
-		{"schedule", v3, v3, func(c *content) bool { return c.Schedule != Schedule{} },
-			func(b []byte, c *content) []byte { return c.Schedule.append(b) },
-			func(d *draft, v []byte) error { return d.Schedule.parse(v) }},
+		{"schedule", v3, v3, func(c *content) bool { return c.Schedule != ledger.Schedule{} },
+			func(b []byte, c *content) []byte { return appendSchedule(b, c.Schedule) },
+			func(d *draft, v []byte) error {
+				return parseJSON(v, &d.Schedule, "an object of epochs, first, last and period")
+			}},
 		{"inputs", every, 0, nil,
 			func(b []byte, c *content) []byte { return appendInt(b, c.Inputs) },
 			func(d *draft, v []byte) error { return parseCount(v, &d.inputs) }},

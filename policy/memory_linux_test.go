@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"math/big"
 	"os"
 	"os/exec"
@@ -132,7 +133,7 @@ func TestPrivateWithinMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := mustNew(t, smallConfig(t))
-	l, err := OpenLedger(filepath.Join(t.TempDir(), "ledger"), LedgerOptions{Epoch: "e", Budget: "1000000"})
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger"), ledger.Options{Epoch: "e", Budget: "1000000"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestPrivateWithinMemory(t *testing.T) {
 	release := func(name string, data []byte) {
 		t.Helper()
 		releases++
-		l.epoch = fmt.Sprint(releases)
+		p := named(p, releases)
 		r, err := Release(t.Context(), p, l, data, nil)
 		if err == nil {
 			err = p.Belongs(r)

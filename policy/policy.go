@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Limits of a policy. They bound what a device must be ready to load.
@@ -83,7 +84,7 @@ type Config struct {
 	// DefaultWorkLimit in projection mode; it must be 0 in mixture mode.
 	WorkLimit time.Duration
 	// Schedule is when clients release. One that is not zero makes a file of version 3.
-	Schedule Schedule
+	Schedule ledger.Schedule
 	// Inputs is k. 0 means the number of Rows or Thresholds; if there are none, that of InputLabels.
 	Inputs int
 	// InputLabels name the inputs in private data. Without them the label of input i is i in decimal.
@@ -180,7 +181,7 @@ func build(cfg Config) (Policy, []byte, error) {
 		member string
 		check  func() error
 	}{
-		{"lo", c.checkBox}, {"mode", c.checkMode}, {"schedule", c.checkSchedule}, {"inputs", c.checkInputs},
+		{"lo", c.checkBox}, {"mode", c.checkMode}, {"schedule", c.Schedule.Check}, {"inputs", c.checkInputs},
 		{"input_labels", c.checkLabels}, {"geometry", c.checkGeometry}, {"codes", c.checkCodes}, {"rows", c.checkRows},
 		{"cost", c.checkObjects}, {"provenance", c.checkProvenance}, {"metadata", c.checkMetadata},
 	} {
@@ -648,7 +649,7 @@ func (p Policy) AppendRow(n []uint64, i int) ([]uint64, error) {
 func (p Policy) Version() int { return p.get().version() }
 
 // Schedule returns when clients release.
-func (p Policy) Schedule() Schedule { return p.get().Schedule }
+func (p Policy) Schedule() ledger.Schedule { return p.get().Schedule }
 
 // Ranked reports whether the rows follow from a geometry and thresholds.
 func (p Policy) Ranked() bool { return p.get().ranked() }

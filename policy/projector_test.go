@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"math"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func TestSolverStartsBeforeTheDebit(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := mustNew(t, projectionConfig(t, tc.rows))
 			d := &diary{memory: &memory{}, refuse: refused}
-			l, err := NewLedger(d, LedgerOptions{Epoch: "e", Budget: "10"})
+			l, err := ledger.New(d, ledger.Options{Epoch: "e", Budget: "10"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +79,7 @@ func TestSolverStartsBeforeTheDebit(t *testing.T) {
 				t.Errorf("the repeat: %v, %v", again, err)
 			}
 			solved := fmt.Sprintf("project %d, sum 1", p.Inputs())
-			want := []string{ledgerMagic, "start", "start", "debit", solved, "report", "end"}
+			want := []string{"wpm-ledger-1", "start", "start", "debit", solved, "report", "end"}
 			if !slices.Equal(d.entries, want) {
 				t.Errorf("happened %q, want %q", d.entries, want)
 			}
@@ -90,15 +91,15 @@ func TestSolverStartsBeforeTheDebit(t *testing.T) {
 func TestSolverEndsWithoutDebit(t *testing.T) {
 	p := mustNew(t, projectionConfig(t, false))
 	d := &diary{memory: &memory{}}
-	l, err := NewLedger(d, LedgerOptions{Epoch: "e", Budget: "10"})
+	l, err := ledger.New(d, ledger.Options{Epoch: "e", Budget: "10"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.memory.WriteByte(10) // someone else has written
-	if _, err := Release(t.Context(), p, l, []byte("0,1"), d); !errors.Is(err, ErrLedger) {
-		t.Errorf("%v, want %v", err, ErrLedger)
+	if _, err := Release(t.Context(), p, l, []byte("0,1"), d); !errors.Is(err, ledger.ErrUnusable) {
+		t.Errorf("%v, want %v", err, ledger.ErrUnusable)
 	}
-	if want := []string{ledgerMagic, "start", "debit", "end"}; !slices.Equal(d.entries, want) {
+	if want := []string{"wpm-ledger-1", "start", "debit", "end"}; !slices.Equal(d.entries, want) {
 		t.Errorf("happened %q, want %q", d.entries, want)
 	}
 }
@@ -116,12 +117,13 @@ func threads(t *testing.T) int {
 // Work after the debit that needs as many threads as a draw may gets them from those that were idle before.
 func TestThreadsExistBeforeTheDebit(t *testing.T) {
 	p := mustNew(t, projectionConfig(t, false))
+	const blocked = 6 // threads that a ledger leaves idle beside those that run
 	before := 0
 	var project ProjectFunc = func(context.Context, []float64) ([]float64, error) {
 		before = threads(t) // after the debit, and before any of it
 		var here, gone sync.WaitGroup
 		leave := make(chan struct{})
-		for range runtime.GOMAXPROCS(0) + blockedThreads - 1 {
+		for range runtime.GOMAXPROCS(0) + blocked - 1 {
 			here.Add(1)
 			gone.Go(func() {
 				runtime.LockOSThread() // and ends so: its thread is no one else's, before or after
@@ -138,7 +140,7 @@ func TestThreadsExistBeforeTheDebit(t *testing.T) {
 		gone.Wait()
 		return []float64{0.4, 0.3, 0.3, 0}, nil
 	}
-	l, err := OpenLedger(filepath.Join(t.TempDir(), "ledger"), LedgerOptions{Epoch: "e", Budget: "10"})
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "ledger"), ledger.Options{Epoch: "e", Budget: "10"})
 	if err != nil {
 		t.Fatal(err)
 	}

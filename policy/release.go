@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // ProjectFunc projects the distribution mu (length k) into the policy's box: it returns kv floats that are
@@ -67,21 +68,18 @@ type Projector interface {
 // The end of ctx before the debit gives ctx.Err(). After the debit it only ends the solver. Release still returns its
 // report, because an error would reveal how long the solver took.
 //
-// Errors: ErrPolicy, ErrLedger, ErrProject, ctx.Err(), those of by.Start and of the ledger (ErrBudget, ErrLedger), and
-// ErrRandom. They do not depend on the private data, and come with the zero Report. After ErrRandom, or if
+// Errors: ErrPolicy, ErrProject, ctx.Err(), those of by.Start and of the ledger (ledger.ErrBudget, ledger.ErrUnusable),
+// and ErrRandom. They do not depend on the private data, and come with the zero Report. After ErrRandom, or if
 // the ledger fails after the debit, the debit stands.
-func Release(ctx context.Context, p Policy, l Ledger, private []byte, by Projector) (Report, error) {
+func Release(ctx context.Context, p Policy, l ledger.Ledger, private []byte, by Projector) (Report, error) {
 	return release(ctx, p, l, private, by, rand.Reader)
 }
 
 // release is Release with the random source as an argument, for this package's tests.
-func release(ctx context.Context, p Policy, l Ledger, private []byte, by Projector, random io.Reader) (Report, error) {
+func release(ctx context.Context, p Policy, l ledger.Ledger, private []byte, by Projector, random io.Reader) (Report, error) {
 	c := p.c
 	if c == nil {
 		return Report{}, ErrPolicy
-	}
-	if l == nil {
-		return Report{}, fmt.Errorf("%w: nil", ErrLedger)
 	}
 	if f, ok := by.(ProjectFunc); c.Mode == Projection && (by == nil || ok && f == nil) {
 		return Report{}, ErrProject
@@ -95,7 +93,7 @@ func release(ctx context.Context, p Policy, l Ledger, private []byte, by Project
 	var project ProjectFunc
 	end := func() {}
 	defer func() { end() }()
-	b, err := l.account(c.id, c.Polytope.Epsilon(), func() (drawFunc, error) {
+	b, err := ledger.Account(l, ledger.Debit{Policy: c.id, Epsilon: c.Polytope.Epsilon()}, func() (ledger.Draw, error) {
 		if c.Mode == Projection {
 			f, done, err := by.Start(ctx)
 			if err != nil {

@@ -3,14 +3,11 @@ package policy
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +17,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"pgregory.net/rapid"
 )
 
@@ -29,7 +27,7 @@ func frequencies(t *testing.T, p Policy, private string, project ProjectFunc, pi
 	t.Helper()
 	n := make([]uint64, p.Outputs())
 	for w := range uint64(1) << smallBits {
-		r, err := release(t.Context(), p, UnaccountedForTesting(), []byte(private), project, words(pick, w))
+		r, err := release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(private), project, words(pick, w))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +243,7 @@ func TestSolverStubs(t *testing.T) {
 				if !slices.Equal(weights(w), weights(want)) {
 					t.Errorf("law %v, want %v", weights(w), weights(want))
 				}
-				r, err := Release(t.Context(), p, UnaccountedForTesting(), []byte("home,1\n"), project)
+				r, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), []byte("home,1\n"), project)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -318,7 +316,7 @@ func TestReleaseIsTotal(t *testing.T) {
 			cases = append(cases, privateCase{"above MaxBytes", strings.Repeat("home,1\n", MaxBytes/7+1), nil})
 		}
 		for _, tc := range cases {
-			r, err := Release(t.Context(), p, UnaccountedForTesting(), []byte(tc.data), project)
+			r, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(tc.data), project)
 			if err != nil {
 				t.Fatalf("%s: %v", tc.name, err)
 			}
@@ -374,7 +372,7 @@ func TestRandomSourceFailure(t *testing.T) {
 		}
 		for _, private := range []string{"0,1", "1,3", "0,x", ""} {
 			source := bytes.NewReader(make([]byte, 100))
-			if _, err := release(t.Context(), p, UnaccountedForTesting(), []byte(private), project, source); err != nil {
+			if _, err := release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(private), project, source); err != nil {
 				t.Fatal(err)
 			}
 			if used := 100 - source.Len(); used != tc.bytes {
@@ -396,16 +394,16 @@ func TestReleaseErrors(t *testing.T) {
 			want   error
 		}{
 			{"zero policy", t.Context(), Policy{}, true, ErrPolicy},
-			{"nil ledger", t.Context(), p, false, ErrLedger},
+			{"nil ledger", t.Context(), p, false, ledger.ErrUnusable},
 			{"no project", t.Context(), proj, true, ErrProject},
 			{"ended context", ended(), p, true, context.Canceled},
 		} {
 			l := openLedger(t, "e", "10")
-			var ledger Ledger
+			var given ledger.Ledger
 			if tc.ledger {
-				ledger = l
+				given = l
 			}
-			if r, err := Release(tc.ctx, tc.p, ledger, []byte(private), nil); !errors.Is(err, tc.want) || !r.IsZero() {
+			if r, err := Release(tc.ctx, tc.p, given, []byte(private), nil); !errors.Is(err, tc.want) || !r.IsZero() {
 				t.Errorf("%s: %v, %v, want %v", tc.name, r, err, tc.want)
 			}
 			if l.Spent().Sign() != 0 {
@@ -413,13 +411,13 @@ func TestReleaseErrors(t *testing.T) {
 			}
 		}
 	}
-	var none *FileLedger
-	for _, l := range []Ledger{none, &FileLedger{}} {
-		if _, err := Release(t.Context(), p, l, nil, nil); !errors.Is(err, ErrLedger) {
+	var none *ledger.Books
+	for _, l := range []ledger.Ledger{none, &ledger.Books{}} {
+		if _, err := Release(t.Context(), p, l, nil, nil); !errors.Is(err, ledger.ErrUnusable) {
 			t.Errorf("%#v: %v", l, err)
 		}
 	}
-	if _, err := Release(nil, p, UnaccountedForTesting(), nil, nil); err != nil { //nolint:staticcheck
+	if _, err := Release(nil, p, ledger.UnaccountedForTesting(), nil, nil); err != nil { //nolint:staticcheck
 		t.Errorf("nil context: %v", err)
 	}
 }
@@ -464,7 +462,7 @@ func TestReleaseLeavesInputs(t *testing.T) {
 	before := mustEncode(t, p)
 	private := []byte("\"home\",1\nkøb 🚲,2\r\n")
 	keep := bytes.Clone(private)
-	if _, err := Release(t.Context(), p, UnaccountedForTesting(), private, nil); err != nil {
+	if _, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), private, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(private, keep) || !bytes.Equal(before, mustEncode(t, p)) {
@@ -504,92 +502,6 @@ func TestConcurrentReleases(t *testing.T) {
 	}
 	if want := big.NewRat(9, 2); l.Spent().Cmp(want) != 0 {
 		t.Errorf("spent %v, want %v", l.Spent(), want)
-	}
-}
-
-// countedFile is a ledger's file whose Sync is counted and not done: 10^5 true ones take a disk half a minute. What
-// they must cover is checked instead: no byte is written while the bytes before it are not synced.
-type countedFile struct {
-	appendFile
-	dirty         bool
-	early         int // writes onto bytes that were not synced
-	writes, syncs int
-}
-
-func (f *countedFile) Write(b []byte) (int, error) {
-	if f.dirty {
-		f.early++
-	}
-	f.dirty = true
-	f.writes++
-	return f.appendFile.Write(b)
-}
-
-func (f *countedFile) Sync() error {
-	f.dirty = false
-	f.syncs++
-	return nil
-}
-
-// TestManyConcurrentReleases: 10^5 releases at once against one ledger, two for each of 5*10^4 policies. Each policy is
-// paid for once, both its releases are the same bytes, the sum is exact, and the file says the same to whoever reads
-// it.
-func TestManyConcurrentReleases(t *testing.T) {
-	n := 100_000
-	if !numtest.Full() {
-		n = 2_000
-	}
-	base := mustNew(t, smallConfig(t)).c
-	policies := make([]Policy, n/2) // one policy under many names, for the ledger knows them by their ID alone
-	for i := range policies {
-		c := *base
-		c.id = sha256.Sum256(binary.LittleEndian.AppendUint64(nil, uint64(i)))
-		policies[i] = Policy{&c}
-	}
-	path := filepath.Join(t.TempDir(), "ledger")
-	l := reopen(t, path, "e", "1000000")
-	store := l.store.(*fileStore)
-	file := &countedFile{appendFile: store.file}
-	store.file = file
-	got := make([]Report, n)
-	start := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			<-start
-			r, err := Release(context.Background(), policies[i%len(policies)], l, []byte("home,1"), nil)
-			if err != nil {
-				t.Error(err)
-			}
-			got[i] = r
-		})
-	}
-	close(start)
-	wg.Wait()
-	for i, r := range got {
-		if r != got[i%len(policies)] || r.PolicyID() != policies[i%len(policies)].ID() {
-			t.Fatalf("release %d: %v", i, r)
-		}
-	}
-	want := new(big.Rat).Mul(base.Polytope.Epsilon().Rat(), big.NewRat(int64(len(policies)), 1))
-	if l.Spent().Cmp(want) != 0 {
-		t.Errorf("spent %v, want %v", l.Spent(), want)
-	}
-	// A debit and a report for each policy, each synced before anything else is written.
-	if file.early != 0 || file.dirty || file.writes != n || file.syncs != n {
-		t.Errorf("%d writes, %d of them early, %d syncs, want %d", file.writes, file.early, file.syncs, n)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again := reopen(t, path, "e", "")
-	if again.Spent().Cmp(want) != 0 || len(again.entries) != len(policies) {
-		t.Errorf("read again: spent %v, %d entries", again.Spent(), len(again.entries))
-	}
-	for i, p := range policies[:100] {
-		if r, err := Release(context.Background(), p, again, nil, nil); err != nil || r != got[i] {
-			t.Fatalf("policy %d after reading: %v, %v, want %v", i, r, err, got[i])
-		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // sourceFaults says what of a file of this package could make two releases share random words: any use of crypto/rand
@@ -124,7 +125,7 @@ func TestReleasesReadTheirOwnWords(t *testing.T) {
 	var wg sync.WaitGroup
 	for range releases {
 		wg.Go(func() {
-			if _, err := Release(context.Background(), p, UnaccountedForTesting(), []byte("0,1"), identity); err != nil {
+			if _, err := Release(context.Background(), p, ledger.UnaccountedForTesting(), []byte("0,1"), identity); err != nil {
 				t.Error(err)
 			}
 		})
@@ -152,7 +153,7 @@ func TestMixtureCallsNoSolver(t *testing.T) {
 			return []float64{0, 0, 1, 0}, nil
 		}
 		for _, tc := range privateCases() {
-			if _, err := Release(t.Context(), p, UnaccountedForTesting(), []byte(tc.data), project); err != nil {
+			if _, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(tc.data), project); err != nil {
 				t.Errorf("%s: %v", tc.name, err)
 			}
 		}
@@ -209,7 +210,7 @@ func TestIndicesBeyond16Bits(t *testing.T) {
 			}
 			seen++
 			for _, x := range []uint64{below, below + w - 1} {
-				r, err := release(t.Context(), p, UnaccountedForTesting(), nil, identity, words(0, x))
+				r, err := release(t.Context(), p, ledger.UnaccountedForTesting(), nil, identity, words(0, x))
 				text := r.String()
 				var back Report
 				if err := errors.Join(err, p.Belongs(r), back.UnmarshalText([]byte(text))); err != nil || r.Index() != j ||

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/big"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // The worked examples of docs/spec are what the code does.
@@ -143,7 +145,7 @@ func TestSpecRelease(t *testing.T) {
 	}
 	random := unhex(t, strings.TrimSpace(blocks["random"]))
 	for name, private := range map[string]string{"report": blocks["private"], "report-unusable": "home,-1\n"} {
-		r, err := release(t.Context(), p, UnaccountedForTesting(), []byte(private), nil, bytes.NewReader(random))
+		r, err := release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(private), nil, bytes.NewReader(random))
 		if err != nil || r.String()+"\n" != blocks[name] {
 			t.Errorf("%s: %v, %v, want %s", name, r, err, blocks[name])
 		}
@@ -158,9 +160,9 @@ func TestSpecLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := new(memory)
-	open := func(epoch string) *Books {
+	open := func(epoch string) ledger.Ledger {
 		t.Helper()
-		l, err := openBooks(store, LedgerOptions{Epoch: epoch, Budget: "1.5"})
+		l, err := ledger.New(store, ledger.Options{Epoch: epoch, Budget: "1.5"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,19 +180,22 @@ func TestSpecLedger(t *testing.T) {
 	if got, want := store.String(), strings.TrimSuffix(blocks["ledger"], "\n"); got != want {
 		t.Errorf("the ledger is\n%s, want\n%s", got, want)
 	}
-	s, err := ReadLedger(store.Bytes())
+	s, err := ledger.Read(store.Bytes())
 	if err != nil || s.Spent.Cmp(big.NewRat(5, 4)) != 0 || s.Torn.Cmp(big.NewRat(1, 4)) != 0 || !s.Incomplete {
 		t.Errorf("spent %v, torn %v, %v", s.Spent, s.Torn, err)
 	}
 	l = open("2026-08")
-	if err := l.write(fmt.Sprintf("debit 1/4 %x 2026-08", other)); err != nil {
+	debit := ledger.Debit{Policy: other, Epsilon: mustEpsilon(t, "1/4")}
+	if _, err := ledger.Account(l, debit, func() (ledger.Draw, error) {
+		return func() ([]byte, error) { return nil, errSource }, nil
+	}); !errors.Is(err, errSource) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
 	if got, want := store.String(), blocks["ledger-after"]; got != want {
 		t.Errorf("the ledger is\n%s, want\n%s", got, want)
 	}
-	if s, err = ReadLedger(store.Bytes()); err != nil || s.Left.Sign() != 0 {
+	if s, err = ledger.Read(store.Bytes()); err != nil || s.Left.Sign() != 0 {
 		t.Errorf("left %v, %v", s.Left, err)
 	}
 }

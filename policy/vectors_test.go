@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"testing"
 
 	"github.com/wpm-go/wpm/vectors"
@@ -54,7 +55,7 @@ func TestVectors(t *testing.T) {
 			}
 			return vectors.Floats(in.Projected), nil
 		}
-		r, err := release(t.Context(), p, UnaccountedForTesting(), private, solver, bytes.NewReader(random))
+		r, err := release(t.Context(), p, ledger.UnaccountedForTesting(), private, solver, bytes.NewReader(random))
 		if c.Error == "random" {
 			if !errors.Is(err, ErrRandom) {
 				t.Errorf("%s: %v, want %v", c.ID, err, ErrRandom)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Small worlds: every box over a grid of base measures, every distribution with a denominator of at most 8, projected
@@ -352,7 +353,7 @@ func (w *world) release(t testing.TB, k int, c [][]int64) {
 			var counts [4]uint64
 			for x := range w.box.Total() {
 				// input k does not exist
-				r, err := release(context.Background(), p, UnaccountedForTesting(), fmt.Appendf(nil, "%d,1", i), exact,
+				r, err := release(context.Background(), p, ledger.UnaccountedForTesting(), fmt.Appendf(nil, "%d,1", i), exact,
 					words(x<<56, x))
 				if err != nil {
 					t.Fatal(err)

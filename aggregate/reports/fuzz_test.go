@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // FuzzReports: a file of reports, whatever it holds, is counted as a plain loop over its lines or records counts it,
@@ -39,7 +40,7 @@ func FuzzReports(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	r, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), []byte("0,1\n"), m.Projector())
+	r, err := policy.Release(context.Background(), p, ledger.UnaccountedForTesting(), []byte("0,1\n"), m.Projector())
 	if err != nil {
 		f.Fatal(err)
 	}

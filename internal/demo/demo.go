@@ -21,6 +21,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Errors of this package; those of the packages it tours pass through.
@@ -285,8 +286,8 @@ func (t *tour) release(ctx context.Context, policies map[policy.Mode]policy.Poli
 		return fmt.Errorf("demo: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	ledger, err := policy.OpenLedger(filepath.Join(dir, "ledger"),
-		policy.LedgerOptions{Epoch: "demo", Budget: res.Config.Epsilon})
+	ledger, err := ledger.Open(filepath.Join(dir, "ledger"),
+		ledger.Options{Epoch: "demo", Budget: res.Config.Epsilon})
 	if err != nil {
 		return err
 	}

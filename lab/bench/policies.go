@@ -21,6 +21,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // policies measures what a device does with policies of version 2: of random points of the unit square, without labels,
@@ -89,7 +90,7 @@ func (c *config) policy(device string, n int) ([]float64, error) {
 		return nil, err
 	}
 	a, err := often(func() (answer, error) {
-		_, err := policy.Release(context.Background(), p, policy.UnaccountedForTesting(), private, nil)
+		_, err := policy.Release(context.Background(), p, ledger.UnaccountedForTesting(), private, nil)
 		return answer{Met: true}, err
 	}).run()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/sphere"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -162,7 +163,7 @@ func TestDot(t *testing.T) {
 // TestZero: a nil and a zero Codebook do nothing and do not panic.
 func TestZero(t *testing.T) {
 	for _, c := range []*Codebook{nil, {}} {
-		if r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), nil); !errors.Is(err, ErrZero) || !r.IsZero() {
+		if r, err := Release(t.Context(), c, ledger.UnaccountedForTesting(), nil); !errors.Is(err, ErrZero) || !r.IsZero() {
 			t.Errorf("Release: %v", err)
 		}
 		if _, err := c.Simulate(newStream(1), nil); !errors.Is(err, ErrZero) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
@@ -41,7 +42,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ledger, err := policy.OpenLedger(filepath.Join(dir, "ledger"), policy.LedgerOptions{Epoch: "2026-11", Budget: "8"})
+	ledger, err := ledger.Open(filepath.Join(dir, "ledger"), ledger.Options{Epoch: "2026-11", Budget: "8"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 func zipped(t testing.TB, text []byte) []byte {
@@ -47,7 +48,7 @@ func TestPrivateGzip(t *testing.T) {
 		if err := c.CheckPrivate(bad); !errors.Is(err, policy.ErrPrivate) {
 			t.Errorf("%x: %v", bad, err)
 		}
-		if r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), bad); err != nil || c.Belongs(r) != nil {
+		if r, err := Release(t.Context(), c, ledger.UnaccountedForTesting(), bad); err != nil || c.Belongs(r) != nil {
 			t.Errorf("%x: a release gives %v", bad, err)
 		}
 	}
@@ -87,7 +88,7 @@ func TestPrivateWithinMemory(t *testing.T) {
 		}
 		all := [][]byte{zipped(t, room[:len(room)-1]), room, zipped(t, room), room[:len(room)-1]}
 		for _, data := range all[:numtest.Cases(2, 4)] {
-			r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), data)
+			r, err := Release(t.Context(), c, ledger.UnaccountedForTesting(), data)
 			if err == nil {
 				err = c.Belongs(r)
 			}

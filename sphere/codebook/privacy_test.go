@@ -12,7 +12,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // data is what a client may hand in, good or bad.
@@ -318,7 +318,7 @@ func TestFreshSeeds(t *testing.T) {
 	seen := map[Seed]bool{}
 	free := small(t, 2, "1", 16, 62)
 	for range 20 {
-		r, err := Release(t.Context(), free, policy.UnaccountedForTesting(), x)
+		r, err := Release(t.Context(), free, ledger.UnaccountedForTesting(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestFreshSeeds(t *testing.T) {
 		seen[r.Seed()] = true
 	}
 	fixed := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 16, Seed: Seed{4}})
-	if r, err := Release(t.Context(), fixed, policy.UnaccountedForTesting(), x); err != nil || r.Seed() != (Seed{4}) {
+	if r, err := Release(t.Context(), fixed, ledger.UnaccountedForTesting(), x); err != nil || r.Seed() != (Seed{4}) {
 		t.Errorf("seed %v, %v", r.Seed(), err)
 	}
 }

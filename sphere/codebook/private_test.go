@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 var decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
@@ -203,7 +204,7 @@ func FuzzPrivate(f *testing.F) {
 		if _, err := c.box.Weights(n); err != nil || !ok && !same {
 			t.Fatalf("%q: %v, the fallback: %v", private, err, same)
 		}
-		if r, err := Release(t.Context(), c, policy.UnaccountedForTesting(), private); err != nil || c.Belongs(r) != nil {
+		if r, err := Release(t.Context(), c, ledger.UnaccountedForTesting(), private); err != nil || c.Belongs(r) != nil {
 			t.Fatalf("%q: %v, %v", private, r, err)
 		}
 	})

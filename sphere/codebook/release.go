@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Release draws a report for a client with the given private data (see "Private data" in the package comment), and pays
@@ -20,14 +20,14 @@ import (
 // in the ledger's epoch returns the first report again. The end of ctx before the debit gives ctx.Err(); it has no
 // effect later.
 //
-// Errors: ErrZero, policy.ErrLedger, ctx.Err(), those of the ledger, and ErrRandom. They do not depend on the private
+// Errors: ErrZero, ledger.ErrUnusable, ctx.Err(), those of the ledger, and ErrRandom. They do not depend on the private
 // data, and come with the zero Report. After ErrRandom, or if the ledger fails after the debit, the debit stands.
-func Release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte) (Report, error) {
+func Release(ctx context.Context, c *Codebook, l ledger.Ledger, private []byte) (Report, error) {
 	return release(ctx, c, l, private, rand.Reader)
 }
 
 // release is Release with the random source as an argument, for this package's tests.
-func release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader) (r Report,
+func release(ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader) (r Report,
 	err error) {
 	if c.isZero() {
 		return Report{}, ErrZero
@@ -35,13 +35,15 @@ func release(ctx context.Context, c *Codebook, l policy.Ledger, private []byte, 
 	if ctx != nil && ctx.Err() != nil {
 		return Report{}, ctx.Err()
 	}
-	b, err := policy.Account(l, c.id, c.cfg.Epsilon, func() ([]byte, error) {
+	draw := func() ([]byte, error) {
 		r, err := c.draw(random, func() ([][]float64, []float64, error) { return c.parsePrivate(private) })
 		if err != nil {
 			return nil, err
 		}
 		return r.MarshalBinary()
-	})
+	}
+	b, err := ledger.Account(l, ledger.Debit{Policy: c.id, Epsilon: c.cfg.Epsilon},
+		func() (ledger.Draw, error) { return draw, nil })
 	if err != nil {
 		return Report{}, err
 	}

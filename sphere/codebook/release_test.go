@@ -15,11 +15,11 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // releaser is Release with its random source, or an imitation of it.
-type releaser func(ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader) (Report, error)
+type releaser func(ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader) (Report, error)
 
 // clients are private data on S^2 for at most four atoms, readable and not.
 var clients = []string{
@@ -76,7 +76,7 @@ func checkRelease(t testing.TB, rel releaser) error {
 			}
 			count := make([]uint64, c.cfg.Points)
 			for v := range uint64(1) << c.cfg.Bits {
-				r, err := rel(ctx, c, policy.UnaccountedForTesting(), []byte(private), word(c, seed, v))
+				r, err := rel(ctx, c, ledger.UnaccountedForTesting(), []byte(private), word(c, seed, v))
 				if err != nil {
 					return fmt.Errorf("%q: %w", private, err)
 				}
@@ -110,8 +110,8 @@ func checkOrder(t testing.TB, rel releaser, c *Codebook, private []byte) error {
 		return err
 	}
 	path := filepath.Join(dir, "ledger")
-	open := func(epoch string) *policy.FileLedger {
-		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: epoch, Budget: "6"})
+	open := func(epoch string) *ledger.Books {
+		l, err := ledger.Open(path, ledger.Options{Epoch: epoch, Budget: "6"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func checkOrder(t testing.TB, rel releaser, c *Codebook, private []byte) error {
 	cfg := c.Config()
 	cfg.Metadata = nil
 	other := design(t, cfg)
-	if _, err := rel(context.Background(), other, l, private, source(-1, need)); !errors.Is(err, policy.ErrBudget) ||
+	if _, err := rel(context.Background(), other, l, private, source(-1, need)); !errors.Is(err, ledger.ErrBudget) ||
 		fault != nil {
 		return fmt.Errorf("beyond the budget: %v", errors.Join(err, fault))
 	}
@@ -215,7 +215,7 @@ func TestPlantedBugs(t *testing.T) {
 	}
 	bugs := map[string]releaser{
 		"random bytes before the debit": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			b, err := all(c, random)
 			if err != nil { // paid for all the same
@@ -224,12 +224,12 @@ func TestPlantedBugs(t *testing.T) {
 			return release(ctx, c, l, private, bytes.NewReader(b))
 		},
 		"no debit": func(
-			ctx context.Context, c *Codebook, _ policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, _ ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
-			return release(ctx, c, policy.UnaccountedForTesting(), private, random)
+			return release(ctx, c, ledger.UnaccountedForTesting(), private, random)
 		},
 		"an error for unreadable data": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			if err := c.CheckPrivate(private); err != nil {
 				return Report{}, err
@@ -237,7 +237,7 @@ func TestPlantedBugs(t *testing.T) {
 			return release(ctx, c, l, private, random)
 		},
 		"fewer random bytes for unreadable data": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			if c.CheckPrivate(private) != nil {
 				random = io.MultiReader(bytes.NewReader(make([]byte, 34)), random)
@@ -245,7 +245,7 @@ func TestPlantedBugs(t *testing.T) {
 			return release(ctx, c, l, private, random)
 		},
 		"unreadable data keep the last law": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			if c.CheckPrivate(private) != nil {
 				private = []byte("1,1,0,0\n")
@@ -253,7 +253,7 @@ func TestPlantedBugs(t *testing.T) {
 			return release(ctx, c, l, private, random)
 		},
 		"one seed for all": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			r, err := release(ctx, c, l, private, random)
 			if err == nil {
@@ -262,7 +262,7 @@ func TestPlantedBugs(t *testing.T) {
 			return r, err
 		},
 		"the nearest candidate": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			r, err := release(ctx, c, l, private, random)
 			if atoms, _, ok := plain(c.cfg, string(private)); ok && err == nil {
@@ -280,7 +280,7 @@ func TestPlantedBugs(t *testing.T) {
 			return r, err
 		},
 		"the words of the last candidate go to the first": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			r, err := release(ctx, c, l, private, random)
 			if r.index == 8 && err == nil {
@@ -289,14 +289,14 @@ func TestPlantedBugs(t *testing.T) {
 			return r, err
 		},
 		"a report without its policy": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			r, err := release(ctx, c, l, private, random)
 			r.id = [32]byte{}
 			return r, err
 		},
 		"a try that failed is free": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			b, err := all(c, random)
 			if err != nil {
@@ -305,12 +305,12 @@ func TestPlantedBugs(t *testing.T) {
 			return release(ctx, c, l, private, bytes.NewReader(b))
 		},
 		"the context ends nothing": func(
-			_ context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			_ context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			return release(context.Background(), c, l, private, random)
 		},
 		"an ID of the box alone": func(
-			ctx context.Context, c *Codebook, l policy.Ledger, private []byte, random io.Reader,
+			ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, random io.Reader,
 		) (Report, error) {
 			other := *c
 			other.id = [32]byte{1}
@@ -336,8 +336,8 @@ func TestPlantedBugs(t *testing.T) {
 func TestLedgerCutAnywhere(t *testing.T) {
 	c := tiny(t)
 	path := filepath.Join(t.TempDir(), "ledger")
-	open := func() *policy.FileLedger {
-		l, err := policy.OpenLedger(path, policy.LedgerOptions{Epoch: "e", Budget: "6"})
+	open := func() *ledger.Books {
+		l, err := ledger.Open(path, ledger.Options{Epoch: "e", Budget: "6"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,23 +385,23 @@ func TestLedgerCutAnywhere(t *testing.T) {
 // TestReleaseErrors: errors of the arguments, each before any debit.
 func TestReleaseErrors(t *testing.T) {
 	c := tiny(t)
-	if _, err := Release(t.Context(), c, nil, nil); !errors.Is(err, policy.ErrLedger) {
+	if _, err := Release(t.Context(), c, nil, nil); !errors.Is(err, ledger.ErrUnusable) {
 		t.Errorf("no ledger: %v", err)
 	}
-	if _, err := Release(t.Context(), c, (*policy.FileLedger)(nil), nil); !errors.Is(err, policy.ErrLedger) {
+	if _, err := Release(t.Context(), c, (*ledger.Books)(nil), nil); !errors.Is(err, ledger.ErrUnusable) {
 		t.Errorf("a nil ledger: %v", err)
 	}
-	if _, err := Release(nil, c, policy.UnaccountedForTesting(),
+	if _, err := Release(nil, c, ledger.UnaccountedForTesting(),
 		nil); err != nil { //nolint:staticcheck // a nil context is none
 		t.Errorf("no context: %v", err)
 	}
-	l, err := policy.OpenLedger(filepath.Join(t.TempDir(), "l"),
-		policy.LedgerOptions{Epoch: "e", Budget: "9", MaxEpsilon: given.Epsilon(t, "1")})
+	l, err := ledger.Open(filepath.Join(t.TempDir(), "l"),
+		ledger.Options{Epoch: "e", Budget: "9", MaxEpsilon: given.Epsilon(t, "1")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := Release(t.Context(), c, l, nil); !errors.Is(err, policy.ErrBudget) || l.Spent().Sign() != 0 {
+	if _, err := Release(t.Context(), c, l, nil); !errors.Is(err, ledger.ErrBudget) || l.Spent().Sign() != 0 {
 		t.Errorf("above the device's maximum: %v", err)
 	}
 }

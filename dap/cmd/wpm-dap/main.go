@@ -24,6 +24,7 @@ import (
 	"github.com/wpm-go/wpm/dap"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/shuffle"
 )
 
@@ -113,7 +114,7 @@ func demo(ctx context.Context, out io.Writer) error {
 	want := make([]uint64, p.Outputs())
 	var client, server time.Duration
 	var bytes int
-	ledger := policy.UnaccountedForTesting() // these clients are made up
+	ledger := ledger.UnaccountedForTesting() // these clients are made up
 	for i := range clients {
 		counts := make([]float64, p.Inputs())
 		counts[i%(side*side/4)] = 1 // all in one quarter

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
@@ -52,7 +53,7 @@ func auditCodebook(ctx context.Context, c *cli.Command, b published.Vectors) err
 				data = nil
 			}
 			for range n {
-				r, err := codebook.Release(ctx, b.Codebook, policy.UnaccountedForTesting(), data)
+				r, err := codebook.Release(ctx, b.Codebook, ledger.UnaccountedForTesting(), data)
 				if err != nil {
 					return err
 				}

@@ -20,6 +20,7 @@ import (
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/sphere/codebook"
 )
 
@@ -208,7 +209,7 @@ func (v Vectors) Verify(context.Context) (device.Verdict, error) {
 
 // Prepare has nothing to do.
 func (v Vectors) Prepare() (device.Release, error) {
-	return device.Release{Draw: func(ctx context.Context, l policy.Ledger, private []byte) (device.Report, error) {
+	return device.Release{Draw: func(ctx context.Context, l ledger.Ledger, private []byte) (device.Report, error) {
 		return codebook.Release(ctx, v.Codebook, l, private)
 	}}, nil
 }

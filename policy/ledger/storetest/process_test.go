@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/policy/storetest"
+	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/ledger/storetest"
 )
 
 // bug says, in every process, what is wrong with disk.
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func openDisk(name string) (policy.Store, error) {
+func openDisk(name string) (ledger.Store, error) {
 	return &disk{path: name, bug: os.Getenv(bug), fail: -1}, nil
 }
 
@@ -56,7 +56,7 @@ func (d *disk) Lock(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return policy.ErrLedgerLocked
+			return ledger.ErrLocked
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -128,14 +128,14 @@ func (d *disk) Load() ([]byte, error) {
 
 func (d *disk) Append(at int64, b []byte) error {
 	if d.lock == nil || d.bug != "writes without its lock" && !d.has(d.lock) {
-		return policy.ErrLedger
+		return ledger.ErrUnusable
 	}
 	text, err := d.Load()
 	if err != nil {
 		return err
 	}
 	if int64(len(text)) != at && d.bug != "does not look at the length" && d.bug != "loses what is above 1 MB" {
-		return policy.ErrLedger
+		return ledger.ErrUnusable
 	}
 	keep := d.fail
 	if d.fail = -1; keep >= 0 {
@@ -194,7 +194,7 @@ func (d *disk) breakAt(keep int) { d.fail = keep }
 func TestStoresOfProcesses(t *testing.T) {
 	hooks := storetest.Hooks{
 		Revoke: func(name string) error { return os.Remove(name + ".lock") },
-		Fail:   func(s policy.Store, keep int) { s.(*disk).breakAt(keep) },
+		Fail:   func(s ledger.Store, keep int) { s.(*disk).breakAt(keep) },
 	}
 	for name, want := range map[string]string{
 		"":                                    "",

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"bytes"
@@ -32,9 +32,9 @@ func TestReadLedger(t *testing.T) {
 		{[]string{"wpm-ledger-1~torn 0", "wpm-ledger-1 2.5"}, "", "spent 0, left 5/2 of 5/2, torn 0, incomplete false"},
 		{[]string{"wpm-ledger-1~torn 0"}, "wpm-ledger-1 3", "no budget"},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), debit("1", b, "e"), fmt.Sprintf("report %x e", report)}, "",
-			"line 4: policy: ledger corrupt: policy: invalid report"},
+			"line 4: ledger: corrupt: ledger: invalid report"},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), "~torn 0", fmt.Sprintf("report %x e", report)}, "",
-			"line 4: policy: ledger corrupt: a report without"},
+			"line 4: ledger: corrupt: a report without"},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "e"), fmt.Sprintf("report %x e", report[:36])}, "", "line 3: "},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "e~")}, "", "line 2: "},
 		{[]string{"wpm-ledger-1 3", debit("1", a, "\x1b[2J")}, "", "line 2: "},
@@ -42,9 +42,9 @@ func TestReadLedger(t *testing.T) {
 		{nil, "", "no budget"},
 		{nil, "hello", "no budget"},
 	} {
-		s, err := ReadLedger(append(sealed(t, c.bodies...), c.tail...))
+		s, err := Read(append(sealed(t, c.bodies...), c.tail...))
 		if !strings.Contains(c.want, "spent") {
-			if !errors.Is(err, ErrLedgerCorrupt) || !strings.Contains(err.Error(), c.want) || s.Entries != nil ||
+			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), c.want) || s.Entries != nil ||
 				s.Spent != nil {
 				t.Errorf("%q: %v, want %q", c.bodies, err, c.want)
 			}
@@ -71,9 +71,9 @@ func TestReadLedgerAnywhere(t *testing.T) {
 	file := runHistory(t).file
 	first := bytes.IndexByte(file, '\n') + 1
 	for n := range len(file) + 1 {
-		s, err := ReadLedger(file[:n])
+		s, err := Read(file[:n])
 		if n < first {
-			if !errors.Is(err, ErrLedgerCorrupt) {
+			if !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%d bytes: a ledger without a budget: %+v, %v", n, s, err)
 			}
 			continue
@@ -84,11 +84,11 @@ func TestReadLedgerAnywhere(t *testing.T) {
 			t.Fatalf("%d bytes: %+v, %v, opened: %v", n, s, err, l.Spent())
 		}
 		id := [32]byte{9}
-		if _, err := Account(l, id, mustEpsilon(t, "1/3"),
+		if _, err := pay(l, id, mustEpsilon(t, "1/3"),
 			func() ([]byte, error) { return otherBytes(id, "x"), nil }); err != nil {
 			t.Fatal(err)
 		}
-		s, err = ReadLedger(store.Bytes())
+		s, err = Read(store.Bytes())
 		if err != nil || s.Spent.Cmp(l.Spent()) != 0 || s.Incomplete ||
 			!slices.Equal(s.Entries[len(s.Entries)-1].Policy[:], id[:]) {
 			t.Fatalf("%d bytes, repaired: %+v, %v, opened: %v", n, s, err, l.Spent())

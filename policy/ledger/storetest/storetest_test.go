@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/policy/storetest"
+	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/ledger/storetest"
 )
 
 // memory is a store within a process, with at most one bug.
@@ -35,7 +35,7 @@ func (m *memory) Lock(ctx context.Context) error {
 		for m.taken.Load() {
 			select {
 			case <-ctx.Done():
-				return policy.ErrLedgerLocked
+				return ledger.ErrLocked
 			case <-time.After(time.Millisecond):
 			}
 		}
@@ -45,7 +45,7 @@ func (m *memory) Lock(ctx context.Context) error {
 		return nil
 	}
 	if m.bug == "a lock that does not try" && ctx.Err() != nil {
-		return policy.ErrLedgerLocked
+		return ledger.ErrLocked
 	}
 	if d, ok := ctx.Deadline(); m.bug == "a lock that looks at deadlines alone" && (ok || ctx.Err() == nil) {
 		ctx = context.Background()
@@ -74,7 +74,7 @@ func (m *memory) Lock(ctx context.Context) error {
 		if m.bug == "another error" {
 			return ctx.Err()
 		}
-		return policy.ErrLedgerLocked
+		return ledger.ErrLocked
 	}
 }
 
@@ -108,10 +108,10 @@ func (m *memory) Append(at int64, b []byte) error {
 	defer m.mu.Unlock()
 	switch {
 	case m.bug != "appends anywhere" && at != int64(len(m.text)):
-		return policy.ErrLedger
+		return ledger.ErrUnusable
 	case m.bug == "appends by another's lock" && len(m.lock) == 0,
 		m.bug != "appends by another's lock" && !m.held && m.bug != "appends without the lock":
-		return policy.ErrLedger
+		return ledger.ErrUnusable
 	case m.bug == "forgets" && len(m.text) > 100, m.bug == "forgets after 1 MB" && len(m.text) > 1<<20:
 		return nil
 	case m.bug == "in the wrong order":
@@ -139,7 +139,7 @@ func TestStores(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) { // its clock waits for nobody
 			stores := map[string]*shared{}
-			err := storetest.Handles(func(name string) (policy.Store, error) {
+			err := storetest.Handles(func(name string) (ledger.Store, error) {
 				if stores[name] == nil {
 					stores[name] = &shared{lock: make(chan struct{}, 1)}
 				}

@@ -1,12 +1,14 @@
-package policy
+package ledger
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,24 +16,67 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Ledger pays for releases. OpenLedger gives one in a file, NewLedger one in a Store of the caller's; the only other
-// implementation is UnaccountedForTesting, and none can be written outside this package.
+// Ledger pays for releases. Open gives one in a file, New one in a Store of the caller's; the only other implementation
+// is UnaccountedForTesting, and none can be written outside this package.
 type Ledger interface {
 	Spent() *big.Rat     // the sum of all epsilons paid, exactly
 	Budget() *big.Rat    // the bound on it
 	Remaining() *big.Rat // Budget - Spent, and at least 0
 	Epoch() string
-	Close() error // gives up the store; further releases get ErrLedger
+	Close() error // gives up the store; further releases get ErrUnusable
 
-	// account calls ready, records the debit, calls the draw that ready returned once, and records and returns the bytes
-	// of its report, which checkReport accepts. Or it returns an error without a draw, that of ready among others, and
-	// then nothing is paid unless the debit itself could not be written; or the report recorded for the same policy and
-	// epoch, without calling ready.
-	account(id [sha256.Size]byte, eps ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error)
+	account(d Debit, ready func() (Draw, error)) ([]byte, error)
 }
 
-// drawFunc draws a report, once it is paid for.
-type drawFunc func() ([]byte, error)
+// A Debit is what a report costs.
+type Debit struct {
+	Policy  [sha256.Size]byte // the SHA-256 of the published file
+	Epsilon ldp.Epsilon
+}
+
+// Draw draws a report, once it is paid for.
+type Draw func() ([]byte, error)
+
+// Account pays from l for a report, of a mechanism of any kind. It calls ready, writes the debit so that it is durable,
+// calls the draw that ready returned once, which must do all the drawing, writes the report, and returns it. Another
+// call for the same policy in the same epoch returns the same report, without a debit and without a call of ready.
+//
+// A report has at most 256 bytes: four that name its kind, then the ID of its policy, then the content of the kind.
+// "wpm1" are the reports of package policy, whose content is the index of an output, in four bytes, below 2^20.
+//
+// Account guarantees the bookkeeping alone. The package of draw must ensure that draw is eps-differentially private, and
+// that its errors do not depend on private data.
+//
+// Errors: ErrDebit for a zero epsilon or a nil function, ErrUnusable, those of the ledger, those of ready, after which
+// nothing is paid, those of draw, and ErrReport if draw returns anything other than a report of this policy. After the
+// last two, or if the debit could not be written, the debit stands.
+func Account(l Ledger, d Debit, ready func() (Draw, error)) ([]byte, error) {
+	if l == nil {
+		return nil, fmt.Errorf("%w: nil", ErrUnusable)
+	}
+	if d.Epsilon.IsZero() || ready == nil {
+		return nil, fmt.Errorf("%w: no epsilon, or nothing to draw", ErrDebit)
+	}
+	return l.account(d, func() (Draw, error) {
+		draw, err := ready()
+		if err != nil {
+			return nil, err
+		}
+		if draw == nil {
+			return nil, fmt.Errorf("%w: nothing to draw", ErrDebit)
+		}
+		return func() ([]byte, error) {
+			b, err := draw()
+			if err == nil {
+				err = checkReport(b, d.Policy)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return b, nil
+		}, nil
+	})
+}
 
 // UnaccountedForTesting returns a ledger that records nothing: every release under it draws anew and is not charged, so
 // the true privacy loss grows with every call. Never use it with private data.
@@ -40,7 +85,7 @@ func UnaccountedForTesting() Ledger { return unaccounted{} }
 // unaccounted has the empty books of no ledger.
 type unaccounted struct{ *Books }
 
-func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error) {
+func (unaccounted) account(_ Debit, ready func() (Draw, error)) ([]byte, error) {
 	draw, err := ready()
 	if err != nil {
 		return nil, err
@@ -48,62 +93,35 @@ func (unaccounted) account(_ [sha256.Size]byte, _ ldp.Epsilon, ready func() (dra
 	return draw()
 }
 
-// Account pays from l for a report of a mechanism of a kind other than Policy, such as those of package
-// sphere/codebook. id is the SHA-256 of its published file, and eps is the cost of a report. As in Release, the debit
-// is on disk before draw is called, which must do all the drawing, and the report is on disk before it is returned.
-// Another call for the same id in the same epoch returns the same report, without a debit and without a call of draw.
-//
-// A report has at most 256 bytes: four that name its kind and differ from those of a Report, then id, then the content
-// of the kind.
-//
-// Account guarantees the bookkeeping alone. The package of draw must ensure that draw is eps-differentially private,
-// and that its errors do not depend on private data. Data for a Policy go through Release.
-//
-// Errors: ErrPolicy for a zero eps or a nil draw, ErrLedger, those of the ledger, those of draw, and ErrReport if draw
-// returns anything other than a report of this id. After the last two the debit stands.
-func Account(l Ledger, id [sha256.Size]byte, eps ldp.Epsilon, draw func() ([]byte, error)) ([]byte, error) {
-	if l == nil {
-		return nil, fmt.Errorf("%w: nil", ErrLedger)
-	}
-	if eps.IsZero() || draw == nil {
-		return nil, fmt.Errorf("%w: no epsilon, or nothing to draw", ErrPolicy)
-	}
-	checked := func() ([]byte, error) {
-		b, err := draw()
-		if err != nil {
-			return nil, err
-		}
-		if bytes.HasPrefix(b, []byte(magic)) {
-			return nil, fmt.Errorf("%w: another kind must not start with %q", ErrReport, magic)
-		}
-		if err := checkReport(b, id); err != nil {
-			return nil, err
-		}
-		return b, nil
-	}
-	return l.account(id, eps, func() (drawFunc, error) { return checked, nil })
-}
+const (
+	kindSize  = 4      // bytes that name the kind of a report
+	maxReport = 256    // bytes of a report of any kind
+	outputs   = "wpm1" // the kind of package policy: an index below maxOutput
+	maxOutput = 1 << 20
+)
 
-// maxReport is the largest report of any kind, in bytes.
-const maxReport = 256
-
-// checkReport checks what a ledger wants of a report of any kind: four bytes, the ID of its policy, and more, of the
-// right form if the four bytes are those of a Report.
+// checkReport checks what a ledger wants of a report: its kind, the ID of its policy, and more, of the right form if the
+// kind is that of package policy.
 func checkReport(b []byte, id [sha256.Size]byte) error {
-	if n := len(b); n <= len(magic)+sha256.Size || n > maxReport {
-		return fmt.Errorf("%w: %d bytes, want %d to %d", ErrReport, n, len(magic)+sha256.Size+1, maxReport)
+	const start = kindSize + sha256.Size
+	if n := len(b); n <= start || n > maxReport {
+		return fmt.Errorf("%w: %d bytes, want %d to %d", ErrReport, n, start+1, maxReport)
 	}
-	if named := b[len(magic):][:sha256.Size]; !bytes.Equal(named, id[:]) {
+	if named := b[kindSize:start]; !bytes.Equal(named, id[:]) {
 		return fmt.Errorf("%w: it is of policy %x, not of %x", ErrReport, named[:6], id[:6])
 	}
-	if bytes.HasPrefix(b, []byte(magic)) {
-		return new(Report).UnmarshalBinary(b)
+	if string(b[:kindSize]) != outputs {
+		return nil
+	}
+	if len(b) != start+4 || binary.LittleEndian.Uint32(b[start:]) >= maxOutput || !slices.ContainsFunc(b[kindSize:],
+		func(c byte) bool { return c != 0 }) {
+		return fmt.Errorf("%w: %q without an index below %d", ErrReport, outputs, maxOutput)
 	}
 	return nil
 }
 
-// LedgerOptions are what a device decides about its own losses.
-type LedgerOptions struct {
+// Options are what a device decides about its own losses.
+type Options struct {
 	// Epoch is the period, as the caller counts periods: 1 to 64 letters, digits, '.', '_', ':' or '-'.
 	// Within one epoch a policy releases once; later releases repeat the first report. Required.
 	Epoch string
@@ -123,7 +141,7 @@ type LedgerOptions struct {
 // the text. Package storetest checks a Store. The calls are Lock, Load once, Append any number of times, and Unlock.
 type Store interface {
 	// Lock locks the store for one ledger. While someone else holds the lock, Lock waits until ctx ends, and then fails
-	// with ErrLedgerLocked. If ctx has already ended, Lock tries once.
+	// with ErrLocked. If ctx has already ended, Lock tries once.
 	Lock(ctx context.Context) error
 	// Load returns what has been appended, byte by byte, empty for a new store.
 	Load() ([]byte, error)
@@ -163,7 +181,7 @@ type Store interface {
 //
 // where CHARGE is the epsilon of the line if the line is a debit with a readable epsilon, and 0 otherwise. Its draw
 // cannot have happened unless the disk reported a sync that it had not done, so the epsilon is charged to be safe. Any
-// other damage is ErrLedgerCorrupt.
+// other damage is ErrCorrupt.
 type Books struct {
 	mu    sync.Mutex
 	store Store // nil while it is not open
@@ -174,9 +192,6 @@ type Books struct {
 	size  int64  // bytes in the store
 	state
 }
-
-// FileLedger are the Books that OpenLedger opens.
-type FileLedger = Books
 
 // state is what the lines of a ledger say.
 type state struct {
@@ -198,14 +213,14 @@ type occasion struct {
 const (
 	ledgerMagic = "wpm-ledger-1"
 	tornMark    = "~torn " // no complete line has this character
-	maxBudget   = 100      // characters of LedgerOptions.Budget
+	maxBudget   = 100      // characters of Options.Budget
 	maxRational = 256      // characters of a fraction in the file: what maxBudget can grow to, and more
 )
 
-// NewLedger opens the ledger in a store, or makes one, and locks it until Close.
+// New opens the ledger in a store, or makes one, and locks it until Close.
 //
-// Errors: ErrEpoch, ErrBudget, ErrLedgerCorrupt, and those of the store, ErrLedgerLocked among them.
-func NewLedger(store Store, opt LedgerOptions) (Ledger, error) {
+// Errors: ErrEpoch, ErrBudget, ErrCorrupt, and those of the store, ErrLocked among them.
+func New(store Store, opt Options) (Ledger, error) {
 	l, err := openBooks(store, opt)
 	if err != nil {
 		return nil, err
@@ -213,9 +228,9 @@ func NewLedger(store Store, opt LedgerOptions) (Ledger, error) {
 	return l, nil
 }
 
-func openBooks(store Store, opt LedgerOptions) (*Books, error) {
+func openBooks(store Store, opt Options) (*Books, error) {
 	if store == nil {
-		return nil, fmt.Errorf("%w: no store", ErrLedger)
+		return nil, fmt.Errorf("%w: no store", ErrUnusable)
 	}
 	if !isWord(opt.Epoch) {
 		return nil, fmt.Errorf("%w: %q", ErrEpoch, opt.Epoch)
@@ -264,7 +279,7 @@ func (l *Books) load(budget *big.Rat) error {
 	}
 	if len(rest) > 0 {
 		if l.budget == nil && !startsLikeLedger(string(rest)) {
-			return fmt.Errorf("%w: not a ledger", ErrLedgerCorrupt)
+			return fmt.Errorf("%w: not a ledger", ErrCorrupt)
 		}
 		l.rest = bytes.Clone(rest)
 	}
@@ -306,7 +321,7 @@ func (s *state) line(line string) error {
 	body := line[:max(cut, 0)]
 	sum := follow(s.chain, body)
 	if hex.EncodeToString(sum[:]) != line[cut+1:] {
-		return fmt.Errorf("%w: the hash chain breaks here", ErrLedgerCorrupt)
+		return fmt.Errorf("%w: the hash chain breaks here", ErrCorrupt)
 	}
 	s.chain = sum
 	open := s.open
@@ -314,14 +329,14 @@ func (s *state) line(line string) error {
 	if i := strings.LastIndex(body, tornMark); i >= 0 {
 		charge, ok := parseRational(body[i+len(tornMark):])
 		if !ok {
-			return fmt.Errorf("%w: torn line without a charge", ErrLedgerCorrupt)
+			return fmt.Errorf("%w: torn line without a charge", ErrCorrupt)
 		}
 		s.tear(charge)
 		return nil
 	}
 	word := strings.Split(body, " ")
 	if first := word[0] == ledgerMagic; first != (s.budget == nil) {
-		return fmt.Errorf("%w: %q expected once, as the first record", ErrLedgerCorrupt, ledgerMagic)
+		return fmt.Errorf("%w: %q expected once, as the first record", ErrCorrupt, ledgerMagic)
 	}
 	switch {
 	case word[0] == ledgerMagic && len(word) == 2:
@@ -334,7 +349,7 @@ func (s *state) line(line string) error {
 	return errRecord()
 }
 
-func errRecord() error { return fmt.Errorf("%w: a record that no ledger has", ErrLedgerCorrupt) }
+func errRecord() error { return fmt.Errorf("%w: a record that no ledger has", ErrCorrupt) }
 
 func (s *state) takeBudget(word []string) error {
 	budget, ok := parseRational(word[1])
@@ -347,8 +362,8 @@ func (s *state) takeBudget(word []string) error {
 
 func (s *state) takeDebit(word []string) error {
 	eps, ok := parseRational(word[1])
-	id, err := decodeHex([]byte(word[2]))
-	if !ok || err != nil || len(id) != sha256.Size || !isWord(word[3]) {
+	id, plain := decodeHex(word[2])
+	if !ok || !plain || len(id) != sha256.Size || !isWord(word[3]) {
 		return errRecord()
 	}
 	s.open = s.pay(occasion{[sha256.Size]byte(id), word[3]}, eps)
@@ -357,15 +372,15 @@ func (s *state) takeDebit(word []string) error {
 
 // takeReport takes a report, which must follow its debit.
 func (s *state) takeReport(word []string, open *Entry) error {
-	b, err := decodeHex([]byte(word[1]))
-	if err != nil {
+	b, ok := decodeHex(word[1])
+	if !ok {
 		return errRecord()
 	}
 	if open == nil || open.Epoch != word[2] {
-		return fmt.Errorf("%w: a report without its debit", ErrLedgerCorrupt)
+		return fmt.Errorf("%w: a report without its debit", ErrCorrupt)
 	}
 	if err := checkReport(b, open.Policy); err != nil {
-		return fmt.Errorf("%w: %w", ErrLedgerCorrupt, err)
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	open.Report = b
 	return nil
@@ -424,26 +439,26 @@ func (l *Books) write(body string) error {
 		text = fmt.Sprintf("%s %x\n", end, chain)
 	}
 	chain = follow(chain, body)
-	l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrLedger) // also if Append panics
+	l.fault = fmt.Errorf("%w: an earlier write failed; open it again", ErrUnusable) // also if Append panics
 	lines := fmt.Appendf(nil, "%s%s %x\n", text, body, chain)
 	size := l.size + int64(len(lines)) // before the store has the bytes
 	if err := l.store.Append(l.size, lines); err != nil {
-		return fmt.Errorf("%w: %w", ErrLedger, err)
+		return fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	l.chain, l.rest, l.size, l.fault = chain, nil, size, nil
 	return nil
 }
 
-func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, ready func() (drawFunc, error)) ([]byte, error) {
+func (l *Books) account(d Debit, ready func() (Draw, error)) ([]byte, error) {
 	if l == nil {
-		return nil, fmt.Errorf("%w: nil", ErrLedger)
+		return nil, fmt.Errorf("%w: nil", ErrUnusable)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.store == nil {
-		return nil, fmt.Errorf("%w: not open", ErrLedger)
+		return nil, fmt.Errorf("%w: not open", ErrUnusable)
 	}
-	o := occasion{id, l.epoch}
+	o, eps := occasion{d.Policy, l.epoch}, d.Epsilon
 	if e := l.at[o]; e != nil && e.Report != nil {
 		return bytes.Clone(e.Report), nil
 	}
@@ -463,7 +478,7 @@ func (l *Books) account(id [sha256.Size]byte, eps ldp.Epsilon, ready func() (dra
 	}
 	standBy()
 	e := l.pay(o, eps.Rat()) // before the write: a debit that may be in the store counts
-	if err := l.write(fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), id, l.epoch)); err != nil {
+	if err := l.write(fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), d.Policy, l.epoch)); err != nil {
 		return nil, err
 	}
 	b, err := draw()
@@ -509,7 +524,7 @@ func (l *Books) Epoch() string {
 	return l.epoch
 }
 
-// Close gives up the store. Further releases get ErrLedger.
+// Close gives up the store. Further releases get ErrUnusable.
 func (l *Books) Close() error {
 	if l == nil {
 		return nil
@@ -557,3 +572,9 @@ func parseRational(s string) (*big.Rat, bool) {
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// decodeHex reads lower-case hexadecimal.
+func decodeHex(text string) ([]byte, bool) {
+	b, err := hex.DecodeString(text)
+	return b, err == nil && hex.EncodeToString(b) == text
+}

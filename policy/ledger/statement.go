@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"crypto/sha256"
@@ -23,18 +23,18 @@ type Entry struct {
 	Report []byte // what a further release in this epoch repeats, for nothing; nil if there is none
 }
 
-// ReadLedger reads the text of a ledger by the same rules as opening the ledger, and changes nothing. The result does
+// Read reads the text of a ledger by the same rules as opening the ledger, and changes nothing. The result does
 // not retain data.
 //
-// Errors: ErrLedgerCorrupt, with the line, also for a text without a budget.
-func ReadLedger(data []byte) (Statement, error) {
+// Errors: ErrCorrupt, with the line, also for a text without a budget.
+func Read(data []byte) (Statement, error) {
 	var s state
 	rest, err := s.replay(data)
 	if err != nil {
 		return Statement{}, err
 	}
 	if s.budget == nil {
-		return Statement{}, fmt.Errorf("%w: there is no budget", ErrLedgerCorrupt)
+		return Statement{}, fmt.Errorf("%w: there is no budget", ErrCorrupt)
 	}
 	out := Statement{Budget: s.budget, Spent: s.spent, Left: s.left(), Torn: s.torn, Incomplete: len(rest) > 0}
 	for _, e := range s.entries {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/internal/parallel"
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // variable is set in the environment of a process that Test has started.
@@ -60,7 +60,7 @@ func serve(in io.Reader, out io.Writer, open Open) {
 	tasks := make(chan task, 1)
 	var worker parallel.Group
 	worker.Go(func() {
-		handles := map[int]policy.Store{}
+		handles := map[int]ledger.Store{}
 		for t := range tasks {
 			b, _ := json.Marshal(act(t.ctx, handles, t.request, open))
 			fmt.Fprintf(out, "%s%s\n", mark, b)
@@ -91,7 +91,7 @@ func serve(in io.Reader, out io.Writer, open Open) {
 }
 
 // act makes one call.
-func act(ctx context.Context, handles map[int]policy.Store, r request, open Open) (a answer) {
+func act(ctx context.Context, handles map[int]ledger.Store, r request, open Open) (a answer) {
 	s, err := handles[r.Handle], error(nil)
 	if s == nil && r.Op != "open" {
 		return answer{Error: "no such handle"}
@@ -109,7 +109,7 @@ func act(ctx context.Context, handles map[int]policy.Store, r request, open Open
 		err = s.Unlock()
 	}
 	if err != nil {
-		a.Error, a.Locked = err.Error(), errors.Is(err, policy.ErrLedgerLocked)
+		a.Error, a.Locked = err.Error(), errors.Is(err, ledger.ErrLocked)
 	}
 	return a
 }
@@ -196,7 +196,7 @@ func (p *process) ask(done <-chan struct{}, r request) ([]byte, error) {
 				p.kill() // it has ended: now it has said all
 				return nil, fmt.Errorf("it has ended: does it call Main? %v\n%.1000s", err, p.errors.String())
 			case a.Locked:
-				return nil, fmt.Errorf("%w: %s", policy.ErrLedgerLocked, a.Error)
+				return nil, fmt.Errorf("%w: %s", ledger.ErrLocked, a.Error)
 			case a.Error != "":
 				return nil, errors.New(a.Error)
 			}
@@ -208,7 +208,7 @@ func (p *process) ask(done <-chan struct{}, r request) ([]byte, error) {
 }
 
 // open opens a handle there.
-func (p *process) open(name string) (policy.Store, error) {
+func (p *process) open(name string) (ledger.Store, error) {
 	p.handles++
 	_, err := p.ask(nil, request{Op: "open", Handle: p.handles, Name: name})
 	return &remote{p, p.handles}, err
@@ -265,7 +265,7 @@ func testTurns(open Open, prefix string, turn int) error {
 			p.kill()
 		}
 	}()
-	return testHandles(func(name string) (policy.Store, error) {
+	return testHandles(func(name string) (ledger.Store, error) {
 		if turn++; turn%2 == 1 {
 			return open(prefix + name)
 		}
@@ -315,7 +315,7 @@ func testBystanders(open Open, name string) error {
 }
 
 // inVain asks for a lock that is taken: by a handle in the process that has it, and by a process that then is killed.
-func inVain(name string, beside, other policy.Store) error {
+func inVain(name string, beside, other ledger.Store) error {
 	if err := refuses(beside); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"errors"
@@ -52,7 +52,7 @@ func TestNewLedgerSyncsItsFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, "ledger")
-		l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"})
+		l, err := Open(path, Options{Epoch: "e", Budget: "1"})
 		if room == 3 {
 			if err := errors.Join(err, l.Close()); err != nil {
 				t.Errorf("room for all three: %v", err)

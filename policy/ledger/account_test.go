@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/ldp"
 )
 
 // otherBytes is a report of a kind that this package does not know: four bytes, the ID, and a body.
@@ -35,7 +37,7 @@ func TestAccount(t *testing.T) {
 		return want, nil
 	}
 	for range 3 {
-		if got, err := Account(l, id, eps, draw); err != nil || !bytes.Equal(got, want) {
+		if got, err := pay(l, id, eps, draw); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("Account = %q, %v", got, err)
 		}
 		data, err := os.ReadFile(path)
@@ -52,11 +54,11 @@ func TestAccount(t *testing.T) {
 		t.Errorf("%d draws", draws)
 	}
 	if r, err := Release(t.Context(), epsPolicy(t, "2", ""), l, nil, identity); err != nil ||
-		len(r.String()) != 2*ReportSize {
+		len(r) != 80 {
 		t.Errorf("a Policy beside it: %v, %v", r, err)
 	}
 	wantSpent(t, l, "5/2")
-	if _, err := Account(l, [32]byte{8}, mustEpsilon(t, "1"), draw); !errors.Is(err, ErrBudget) {
+	if _, err := pay(l, [32]byte{8}, mustEpsilon(t, "1"), draw); !errors.Is(err, ErrBudget) {
 		t.Errorf("beyond the budget: %v", err)
 	}
 }
@@ -76,10 +78,10 @@ func TestAccountRefuses(t *testing.T) {
 		{"no content", otherBytes(id, ""), nil, ErrReport},
 		{"too long", otherBytes(id, strings.Repeat("x", 221)), nil, ErrReport},
 		{"another ID", otherBytes([32]byte{8}, "x"), nil, ErrReport},
-		{"the magic of a Policy's", append([]byte(magic), make([]byte, 36)...), nil, ErrReport},
+		{"the magic of a Policy's", append([]byte(outputs), make([]byte, 36)...), nil, ErrReport},
 	} {
 		l, file := inMemory(t, nil)
-		if b, err := Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return tc.b, tc.err }); !errors.Is(err,
+		if b, err := pay(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { return tc.b, tc.err }); !errors.Is(err,
 			tc.want) || b != nil {
 			t.Errorf("%s: %q, %v", tc.name, b, err)
 		}
@@ -94,20 +96,20 @@ func TestAccountRefuses(t *testing.T) {
 		eps  string
 		draw func() ([]byte, error)
 		want error
-	}{{nil, "1", never, ErrLedger}, {(*FileLedger)(nil), "1", never, ErrLedger}, {l, "", never, ErrPolicy},
-		{l, "1", nil, ErrPolicy}} {
+	}{{nil, "1", never, ErrUnusable}, {(*Books)(nil), "1", never, ErrUnusable}, {l, "", never, ErrDebit},
+		{l, "1", nil, ErrDebit}} {
 		eps := mustEpsilon(t, "1")
 		if tc.eps == "" {
-			eps = Policy{}.Epsilon()
+			eps = ldp.Epsilon{}
 		}
-		if _, err := Account(tc.l, id, eps, tc.draw); !errors.Is(err, tc.want) {
-			t.Errorf("Account(%v, %q): %v", tc.l, tc.eps, err)
+		if _, err := pay(tc.l, id, eps, tc.draw); !errors.Is(err, tc.want) {
+			t.Errorf("pay(%v, %q): %v", tc.l, tc.eps, err)
 		}
 	}
 	if l.Spent().Sign() != 0 {
 		t.Errorf("spent %v", l.Spent())
 	}
-	if b, err := Account(l, id, mustEpsilon(t, "1"),
+	if b, err := pay(l, id, mustEpsilon(t, "1"),
 		func() ([]byte, error) { return otherBytes(id, strings.Repeat("x", 220)), nil }); err != nil || len(b) != 256 {
 		t.Errorf("the largest report: %d bytes, %v", len(b), err)
 	}
@@ -119,9 +121,9 @@ func TestAccountPanic(t *testing.T) {
 	id := [32]byte{7}
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = Account(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { panic("draw") })
+		_, _ = pay(l, id, mustEpsilon(t, "1"), func() ([]byte, error) { panic("draw") })
 	}()
-	if b, err := Account(l, id, mustEpsilon(t, "1"),
+	if b, err := pay(l, id, mustEpsilon(t, "1"),
 		func() ([]byte, error) { return otherBytes(id, "x"), nil }); err != nil || string(b) != string(otherBytes(id, "x")) {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -150,7 +152,7 @@ func TestAccountImpossibleRecords(t *testing.T) {
 	} {
 		var fresh state
 		if _, err := fresh.replay(sealed(t, append([]string{"wpm-ledger-1 9"}, tc.bodies...)...)); tc.ok != (err == nil) ||
-			err != nil && !errors.Is(err, ErrLedgerCorrupt) {
+			err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%q: %v", tc.bodies, err)
 		}
 	}

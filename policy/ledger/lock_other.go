@@ -1,6 +1,6 @@
 //go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
 
-package policy
+package ledger
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func missing(int) bool { return false }
 func lockFile(f *os.File) error {
 	info, err := f.Stat()
 	if err == nil && links(info) != 1 {
-		err = fmt.Errorf("%w: it has %d names, and a lock is for one", ErrLedger, links(info))
+		err = fmt.Errorf("%w: it has %d names, and a lock is for one", ErrUnusable, links(info))
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 //go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || plan9 || windows)
 
-package policy
+package ledger
 
 import (
 	"io/fs"

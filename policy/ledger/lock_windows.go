@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"errors"
@@ -19,15 +19,15 @@ func hold(path string, me owner) (unlock func() error, err error) {
 	const openReparsePoint = 0x00200000 // FILE_FLAG_OPEN_REPARSE_POINT
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrUnusable, path, err)
 	}
 	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil,
 		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|openReparsePoint, 0)
 	if errors.Is(err, sharingViolation) {
-		return nil, ErrLedgerLocked
+		return nil, ErrLocked
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrLedger, path, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrUnusable, path, err)
 	}
 	f := os.NewFile(uintptr(h), path)
 	info, err := f.Stat()
@@ -56,7 +56,7 @@ func lockFile(f *os.File) error {
 	var info syscall.ByHandleFileInformation
 	err := syscall.GetFileInformationByHandle(syscall.Handle(f.Fd()), &info)
 	if err == nil && info.NumberOfLinks != 1 {
-		err = fmt.Errorf("%w: it has %d names, and a lock is for one", ErrLedger, info.NumberOfLinks)
+		err = fmt.Errorf("%w: it has %d names, and a lock is for one", ErrUnusable, info.NumberOfLinks)
 	}
 	return err
 }

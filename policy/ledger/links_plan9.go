@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import "io/fs"
 

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"fmt"
@@ -116,8 +116,8 @@ func (f Form) example() string {
 	return "a form of epochs, year, month, week or day,"
 }
 
-func (c *content) checkSchedule() error {
-	s := c.Schedule
+// Check returns what is wrong with a schedule: ErrSchedule, or nil.
+func (s Schedule) Check() error {
 	if s == (Schedule{}) {
 		return nil
 	}
@@ -141,22 +141,4 @@ func (c *content) checkSchedule() error {
 		return fmt.Errorf("%w: it ends in %s, before it begins in %s", ErrSchedule, s.Last, s.First)
 	}
 	return nil
-}
-
-func (s Schedule) append(b []byte) []byte {
-	b = appendText(append(b, `{"epochs":`...), string(s.Epochs))
-	b = appendEpoch(append(b, `,"first":`...), s.First)
-	b = appendEpoch(append(b, `,"last":`...), s.Last)
-	return append(appendInt(append(b, `,"period":`...), s.Period), '}')
-}
-
-func appendEpoch(b []byte, epoch string) []byte {
-	if epoch == "" {
-		return append(b, "null"...)
-	}
-	return appendText(b, epoch)
-}
-
-func (s *Schedule) parse(value []byte) error {
-	return parseJSON(value, s, "an object of epochs, first, last and period")
 }

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package policy
+package ledger
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func claim(f *os.File, path string, me owner) error {
 		return err
 	}
 	if !isAt(f, path) {
-		return ErrLedgerLocked // who had it has removed the file since it was opened
+		return ErrLocked // who had it has removed the file since it was opened
 	}
 	return sign(f, path, me)
 }
@@ -71,10 +71,10 @@ func lockFile(f *os.File) error {
 		}
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrLedgerLocked
+		return ErrLocked
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrLedger, f.Name(), err)
+		return fmt.Errorf("%w: %s: %w", ErrUnusable, f.Name(), err)
 	}
 	return nil
 }

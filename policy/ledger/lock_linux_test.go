@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"bufio"
@@ -22,21 +22,21 @@ import (
 // Pipes, sockets and devices in the place of a lock, or of a ledger, are refused at once.
 func TestStrangersOfUnix(t *testing.T) {
 	special := []stranger{
-		{"a pipe", func(path string) error { return syscall.Mkfifo(path, 0o600) }, ErrLedger},
+		{"a pipe", func(path string) error { return syscall.Mkfifo(path, 0o600) }, ErrUnusable},
 		{"a socket", func(path string) error {
 			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 			if err == nil {
 				t.Cleanup(func() { _ = l.Close() })
 			}
 			return err
-		}, ErrLedger},
+		}, ErrUnusable},
 		{"a device", func(path string) error {
 			return syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|3) // as /dev/null
-		}, ErrLedger},
-		{"a link to a device", func(path string) error { return os.Symlink(os.DevNull, path) }, ErrLedger},
+		}, ErrUnusable},
+		{"a link to a device", func(path string) error { return os.Symlink(os.DevNull, path) }, ErrUnusable},
 		{"a link to a pipe", func(path string) error {
 			return errors.Join(syscall.Mkfifo(path+"2", 0o600), os.Symlink(path+"2", path))
-		}, ErrLedger},
+		}, ErrUnusable},
 	}
 	refusesAll(t, special)
 	for _, s := range special[:3] {
@@ -46,8 +46,8 @@ func TestStrangersOfUnix(t *testing.T) {
 			continue
 		}
 		within(t, s.name, func() {
-			l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"})
-			if !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "not a regular file") {
+			l, err := Open(path, Options{Epoch: "e", Budget: "1"})
+			if !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), "not a regular file") {
 				t.Errorf("%s as a ledger: %v", s.name, err)
 			}
 			_ = l.Close()
@@ -112,8 +112,8 @@ func TestFolderIsTakenOver(t *testing.T) {
 		if err := folderOf(path+".lock", o); err != nil {
 			t.Fatal(err)
 		}
-		l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"})
-		if want != (err == nil) || !want && !errors.Is(err, ErrLedgerLocked) {
+		l, err := Open(path, Options{Epoch: "e", Budget: "1"})
+		if want != (err == nil) || !want && !errors.Is(err, ErrLocked) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if want {
@@ -213,7 +213,7 @@ func TestStarter(t *testing.T) {
 			unlock = func() error { return nil }
 		}
 		switch {
-		case errors.Is(err, ErrLedgerLocked):
+		case errors.Is(err, ErrLocked):
 			fmt.Println("> locked")
 		case err != nil:
 			fmt.Println("> " + err.Error())

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"errors"
@@ -144,25 +144,25 @@ func strangers() []stranger {
 		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
 	}
 	return []stranger{
-		{"a text", write("x\n"), ErrLedger},
-		{"a ledger", write("wpm-ledger-1 3/2 547d3da48aaf171bc382e47b799b3a4d0e758ad93e6b6b62a8e371d1b50c75eb\n"), ErrLedger},
-		{"counts", write("home,1\n"), ErrLedger},
-		{"a line with a tail", write("wpm-lock-1 - - 1 -\n#"), ErrLedger},
-		{"a long line", write("wpm-lock-1 " + strings.Repeat("-", 1<<16)), ErrLedger},
-		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, ErrLedgerLocked},
+		{"a text", write("x\n"), ErrUnusable},
+		{"a ledger", write("wpm-ledger-1 3/2 547d3da48aaf171bc382e47b799b3a4d0e758ad93e6b6b62a8e371d1b50c75eb\n"), ErrUnusable},
+		{"counts", write("home,1\n"), ErrUnusable},
+		{"a line with a tail", write("wpm-lock-1 - - 1 -\n#"), ErrUnusable},
+		{"a long line", write("wpm-lock-1 " + strings.Repeat("-", 1<<16)), ErrUnusable},
+		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, ErrLocked},
 		{"a folder with a file", func(path string) error {
 			return errors.Join(os.Mkdir(path, 0o700), write("mine")(filepath.Join(path, "mine")))
-		}, ErrLedgerLocked},
+		}, ErrLocked},
 		{"a folder of another boot", func(path string) error {
 			return errors.Join(os.Mkdir(path, 0o700), write("")(filepath.Join(path, someBoot+"_1_2_3")))
-		}, ErrLedgerLocked},
+		}, ErrLocked},
 		{"a folder of nobody known", func(path string) error {
 			return errors.Join(os.Mkdir(path, 0o700), write("")(filepath.Join(path, "-_-_2_-")))
-		}, ErrLedgerLocked},
-		{"a link to nothing", func(path string) error { return os.Symlink("nothing", path) }, ErrLedger},
+		}, ErrLocked},
+		{"a link to nothing", func(path string) error { return os.Symlink("nothing", path) }, ErrUnusable},
 		{"a link to a file", func(path string) error {
 			return errors.Join(write("")(path+"2"), os.Symlink(path+"2", path))
-		}, ErrLedger},
+		}, ErrUnusable},
 	}
 }
 
@@ -180,8 +180,8 @@ func refusesAll(t *testing.T, all []stranger) {
 		}
 		before := listing(t, filepath.Dir(at))
 		within(t, s.name, func() {
-			l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1", Wait: time.Millisecond})
-			if !errors.Is(err, s.want) || s.want == ErrLedger && errors.Is(err, ErrLedgerLocked) ||
+			l, err := Open(path, Options{Epoch: "e", Budget: "1", Wait: time.Millisecond})
+			if !errors.Is(err, s.want) || s.want == ErrUnusable && errors.Is(err, ErrLocked) ||
 				!strings.Contains(err.Error(), at) {
 				t.Errorf("%s: %v, want %v with its name", s.name, err, s.want)
 			}
@@ -226,9 +226,9 @@ func TestFolderOfAnotherStart(t *testing.T) {
 		if err := errors.Join(os.Mkdir(at, 0o700), os.WriteFile(filepath.Join(at, o.name()), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		l, err := OpenLedger(path, LedgerOptions{Epoch: "e", Budget: "1"})
+		l, err := Open(path, Options{Epoch: "e", Budget: "1"})
 		if start != "1" {
-			if !errors.Is(err, ErrLedgerLocked) {
+			if !errors.Is(err, ErrLocked) {
 				t.Errorf("the lock of this process: %v", err)
 			}
 			continue
@@ -281,7 +281,7 @@ func TestTakenOverWhole(t *testing.T) {
 		if err != nil || len(f.names) != 2 {
 			t.Errorf("%+v, %v, want two entries", f, err)
 		}
-		if _, err := lock(at); !errors.Is(err, ErrLedgerLocked) {
+		if _, err := lock(at); !errors.Is(err, ErrLocked) {
 			t.Errorf("a folder with two entries: %v", err)
 		}
 		if err := os.Remove(filepath.Join(at, more)); err != nil {
@@ -294,8 +294,8 @@ func TestTakenOverWhole(t *testing.T) {
 func TestLedgerIsNotCalledLock(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"L.lock", ".lock", "L.LOCK", "L.lock.lock"} {
-		l, err := OpenLedger(filepath.Join(dir, name), LedgerOptions{Epoch: "e", Budget: "1"})
-		if !errors.Is(err, ErrLedger) || errors.Is(err, ErrLedgerLocked) {
+		l, err := Open(filepath.Join(dir, name), Options{Epoch: "e", Budget: "1"})
+		if !errors.Is(err, ErrUnusable) || errors.Is(err, ErrLocked) {
 			t.Errorf("%s: %v", name, err)
 			_ = l.Close()
 		}
@@ -310,8 +310,8 @@ func TestLedgerIsNotCalledLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Symlink(target, filepath.Join(dir, "link")) == nil {
-		_, err := OpenLedger(filepath.Join(dir, "link"), LedgerOptions{Epoch: "e", Budget: "1"})
-		if !errors.Is(err, ErrLedger) {
+		_, err := Open(filepath.Join(dir, "link"), Options{Epoch: "e", Budget: "1"})
+		if !errors.Is(err, ErrUnusable) {
 			t.Errorf("a link to a file of that name: %v", err)
 		}
 	}
@@ -370,7 +370,7 @@ func TestLedgerThatAnotherHasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if r, err := Release(t.Context(), p, l, []byte("0,1"), identity); !errors.Is(err, ErrLedger) || !r.IsZero() {
+			if r, err := Release(t.Context(), p, l, []byte("0,1"), identity); !errors.Is(err, ErrUnusable) || r != "" {
 				t.Errorf("%v, %v", r, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func (*byteStore) Unlock() error              { return nil }
 func (s *byteStore) Load() ([]byte, error)    { return slices.Clone(s.text), nil }
 func (s *byteStore) Append(at int64, b []byte) error {
 	if at != int64(len(s.text)) {
-		return ErrLedger
+		return ErrUnusable
 	}
 	s.text = append(s.text, b...)
 	return nil
@@ -88,7 +88,7 @@ func TestLedgerVectors(t *testing.T) {
 				verdicts = append(verdicts, verdict)
 			}
 		}
-		want := map[string][]error{"ledger": {ErrLedgerCorrupt}, "budget": {ErrBudget},
+		want := map[string][]error{"ledger": {ErrCorrupt}, "budget": {ErrBudget},
 			"step": {ErrEpoch, ldp.ErrEpsilon, hex.ErrLength, hex.InvalidByteError(0)}}[c.Error]
 		switch {
 		case c.Valid && err != nil:
@@ -111,7 +111,7 @@ func TestLedgerVectors(t *testing.T) {
 
 // payOnce opens the ledger, pays for a step unless it is the last, and closes it.
 func payOnce(store Store, budget *string, s vectorStep, last bool) (l Ledger, verdict string, err error) {
-	opt := LedgerOptions{Epoch: s.Epoch}
+	opt := Options{Epoch: s.Epoch}
 	if budget != nil {
 		opt.Budget = *budget
 	}
@@ -126,22 +126,23 @@ func payOnce(store Store, budget *string, s vectorStep, last bool) (l Ledger, ve
 				return nil, "", err
 			}
 		}
-		if id, err = decodeHex([]byte(s.Policy)); err != nil || len(id) != sha256.Size {
+		var ok bool
+		if id, ok = decodeHex(s.Policy); !ok || len(id) != sha256.Size {
 			return nil, "", hex.ErrLength
 		}
 		if report, err = hex.DecodeString(s.Report); err != nil {
 			return nil, "", err
 		}
 	}
-	if l, err = NewLedger(store, opt); err != nil || last {
+	if l, err = New(store, opt); err != nil || last {
 		return l, "", err
 	}
 	drawn := false
 	draw := func() ([]byte, error) {
 		drawn = true
-		return report, checkReport(report, [sha256.Size]byte(id))
+		return report, nil
 	}
-	_, err = l.account([sha256.Size]byte(id), eps, func() (drawFunc, error) { return draw, nil })
+	_, err = pay(l, [sha256.Size]byte(id), eps, draw)
 	switch {
 	case drawn && err != nil:
 		verdict = "report"

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"errors"
@@ -254,13 +254,13 @@ func dropFolder(path, spare string, me owner) error {
 // otherLock says that the lock at path is or may be another program's.
 func otherLock(path string) error {
 	return fmt.Errorf("%w: the lock %s is there; if no program has the ledger open, and it is no file or folder of "+
-		"yours, remove it", ErrLedgerLocked, path)
+		"yours, remove it", ErrLocked, path)
 }
 
 // noLock says that what is at path stays as it is.
 func noLock(path string) error {
 	return fmt.Errorf("%w: %s is in the place of its lock, and is no lock; move it, or give the ledger another name",
-		ErrLedger, path)
+		ErrUnusable, path)
 }
 
 // initialClock is the link of a process whose boot began when that of the system did: other namespaces of time give the

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
-// FileStore is the store of OpenLedger, for storetest.
+// FileStore is the store of Open, for storetest.
 func FileStore(path string) Store { return &fileStore{path: path, create: true} }

@@ -1,22 +1,22 @@
-package policy_test
+package ledger_test
 
 import (
 	"os"
 	"runtime"
 	"testing"
 
-	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/policy/storetest"
+	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/ledger/storetest"
 )
 
-func openFile(name string) (policy.Store, error) { return policy.FileStore(name), nil }
+func openFile(name string) (ledger.Store, error) { return ledger.FileStore(name), nil }
 
 func TestMain(m *testing.M) {
 	storetest.Main(openFile)
 	os.Exit(m.Run())
 }
 
-// The store of OpenLedger is one that storetest accepts, and who gives it no hooks is told what they are for.
+// The store of Open is one that storetest accepts, and who gives it no hooks is told what they are for.
 func TestFileStore(t *testing.T) {
 	skipped, err := storetest.Test(openFile, storetest.Hooks{})
 	if err != nil {

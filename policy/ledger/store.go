@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// OpenLedger opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is
+// Open opens the ledger at path, or makes one with permissions 0600, and locks it until Close. The lock is
 // LockOf path, as docs/spec/ledger.md describes it: a file, or a folder of a program without kernel locks. On Unix the
 // ledger itself is locked as well, so a hard link does not evade the lock. On systems with kernel locks (Unix,
 // Windows) the lock ends with the process. Elsewhere (Plan 9, js/wasm, wasip1), and in JavaScript, the lock is a
 // folder. What a crash leaves of it is taken over on Linux, by a program that can tell that its owner has ended;
 // otherwise it must be removed by hand. What is at that name and is no lock is refused, and left as it is.
 //
-// Errors: ErrEpoch, ErrBudget, ErrLedgerLocked, ErrLedgerCorrupt, ErrLedger, and those of the file system.
-func OpenLedger(path string, opt LedgerOptions) (*FileLedger, error) {
+// Errors: ErrEpoch, ErrBudget, ErrLocked, ErrCorrupt, ErrUnusable, and those of the file system.
+func Open(path string, opt Options) (*Books, error) {
 	return openBooks(&fileStore{path: path, create: opt.Budget != ""}, opt)
 }
 
@@ -30,7 +30,7 @@ const lockEnd = ".lock"
 // LockOf returns the path of the lock of a ledger in a file: beside the file, with links followed, and ".lock" at the
 // end. Nothing else may have this path.
 //
-// Errors: ErrLedger, for a link that leads nowhere, and for a ledger whose name ends in ".lock".
+// Errors: ErrUnusable, for a link that leads nowhere, and for a ledger whose name ends in ".lock".
 func LockOf(ledger string) (string, error) {
 	path, err := fileOf(ledger)
 	return path + lockEnd, err
@@ -41,11 +41,11 @@ func LockOf(ledger string) (string, error) {
 func fileOf(path string) (string, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return "", fmt.Errorf("%w: %w", ErrLedger, err)
+			return "", fmt.Errorf("%w: %w", ErrUnusable, err)
 		}
 	}
 	if n := len(path) - len(lockEnd); n >= 0 && strings.EqualFold(path[n:], lockEnd) { // some systems do not tell case
-		return "", fmt.Errorf("%w: a name that ends in %s is that of a lock", ErrLedger, lockEnd)
+		return "", fmt.Errorf("%w: a name that ends in %s is that of a lock", ErrUnusable, lockEnd)
 	}
 	return path, nil
 }
@@ -70,7 +70,7 @@ func (s *fileStore) Lock(ctx context.Context) error {
 	const pause = 20 * time.Millisecond
 	for {
 		err := s.try()
-		if !errors.Is(err, ErrLedgerLocked) {
+		if !errors.Is(err, ErrLocked) {
 			return err
 		}
 		select {
@@ -88,7 +88,7 @@ func (s *fileStore) try() error {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: not a regular file", ErrLedger)
+		return fmt.Errorf("%w: not a regular file", ErrUnusable)
 	}
 	unlock, err := lock(path + lockEnd)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *fileStore) try() error {
 // Load implements Store.
 func (s *fileStore) Load() ([]byte, error) {
 	if s.file == nil {
-		return nil, fmt.Errorf("%w: not locked", ErrLedger)
+		return nil, fmt.Errorf("%w: not locked", ErrUnusable)
 	}
 	return io.ReadAll(s.file)
 }
@@ -127,14 +127,14 @@ func (s *fileStore) Load() ([]byte, error) {
 // Append implements Store. It looks at the length while it has both locks, of the name and of the file.
 func (s *fileStore) Append(at int64, b []byte) error {
 	if s.file == nil {
-		return fmt.Errorf("%w: not locked", ErrLedger)
+		return fmt.Errorf("%w: not locked", ErrUnusable)
 	}
 	info, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
 	if info.Size() != at {
-		return fmt.Errorf("%w: it has %d bytes, not %d: someone else has written", ErrLedger, info.Size(), at)
+		return fmt.Errorf("%w: it has %d bytes, not %d: someone else has written", ErrUnusable, info.Size(), at)
 	}
 	if _, err := s.file.Write(b); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package policy
+package ledger
 
 import (
 	"errors"
@@ -30,8 +30,8 @@ func TestRepeatsOnAFullDisk(t *testing.T) {
 	for _, keep := range []int{0, 1, 30, 100} {
 		store := new(full)
 		store.keep = 1 << 20
-		opt := LedgerOptions{Epoch: "e", Budget: "9"}
-		l, err := NewLedger(store, opt)
+		opt := Options{Epoch: "e", Budget: "9"}
+		l, err := New(store, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestRepeatsOnAFullDisk(t *testing.T) {
 		}
 		store.keep = keep
 		for range 3 { // the second and third time, opened again
-			if r, err := Release(t.Context(), next, l, []byte("0,1"), identity); !errors.Is(err, ErrLedger) || !r.IsZero() {
+			if r, err := Release(t.Context(), next, l, []byte("0,1"), identity); !errors.Is(err, ErrUnusable) || r != "" {
 				t.Errorf("%d bytes left: %v, %v", keep, r, err)
 			}
 			if r, err := release(t.Context(), p, l, nil, identity, failAfter(0)); err != nil || r != first {
@@ -50,23 +50,23 @@ func TestRepeatsOnAFullDisk(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if l, err = NewLedger(store, opt); err != nil {
+			if l, err = New(store, opt); err != nil {
 				t.Fatalf("%d bytes left: %v", keep, err)
 			}
 		}
 		store.keep = 1 << 20
-		if l, err = NewLedger(store, opt); err != nil {
+		if l, err = New(store, opt); err != nil {
 			t.Fatal(err)
 		}
 		spent := l.Spent()
 		if _, err := Release(t.Context(), next, l, []byte("0,1"), identity); err != nil {
 			t.Errorf("%d bytes left, then more: %v", keep, err)
 		}
-		again, err := NewLedger(store, opt)
+		again, err := New(store, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := again.Spent(); got.Cmp(l.Spent()) != 0 || got.Cmp(spent.Add(spent, next.Epsilon().Rat())) != 0 {
+		if got := again.Spent(); got.Cmp(l.Spent()) != 0 || got.Cmp(spent.Add(spent, next.eps.Rat())) != 0 {
 			t.Errorf("%d bytes left, then more: spent %v, read again %v, want %v", keep, l.Spent(), got, spent)
 		}
 	}
@@ -92,8 +92,8 @@ func TestStorePanics(t *testing.T) {
 	p := epsPolicy(t, "1/2", "")
 	for _, keep := range []int{0, 1, 30, 1 << 20} {
 		store := &broken{keep: -1}
-		opt := LedgerOptions{Epoch: "e", Budget: "9"}
-		l, err := NewLedger(store, opt)
+		opt := Options{Epoch: "e", Budget: "9"}
+		l, err := New(store, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,13 +103,13 @@ func TestStorePanics(t *testing.T) {
 			r, err := Release(t.Context(), p, l, []byte("0,1"), identity)
 			t.Errorf("%d bytes: %v, %v, no panic", keep, r, err)
 		}()
-		if r, err := Release(t.Context(), p, l, []byte("0,1"), identity); !errors.Is(err, ErrLedger) || !r.IsZero() {
+		if r, err := Release(t.Context(), p, l, []byte("0,1"), identity); !errors.Is(err, ErrUnusable) || r != "" {
 			t.Errorf("%d bytes, then another release: %v, %v", keep, r, err)
 		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := NewLedger(store, opt)
+		again, err := New(store, opt)
 		if err != nil {
 			t.Fatalf("%d bytes: %v", keep, err)
 		}
@@ -123,13 +123,13 @@ func TestStorePanics(t *testing.T) {
 func TestLedgerWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l := reopen(t, path, "e", "1")
-	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: 30 * time.Millisecond}); !errors.Is(err,
-		ErrLedgerLocked) {
+	if _, err := Open(path, Options{Epoch: "e", Wait: 30 * time.Millisecond}); !errors.Is(err,
+		ErrLocked) {
 		t.Errorf("a ledger that stays open: %v", err)
 	}
 	free := time.AfterFunc(50*time.Millisecond, func() { _ = l.Close() })
 	defer free.Stop()
-	next, err := OpenLedger(path, LedgerOptions{Epoch: "e", Wait: time.Minute})
+	next, err := Open(path, Options{Epoch: "e", Wait: time.Minute})
 	if err != nil {
 		t.Fatalf("a ledger that is closed meanwhile: %v", err)
 	}
@@ -145,7 +145,7 @@ func TestLedgerWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Release(t.Context(), epsPolicy(t, "36.5", ""), l, nil, identity)
-	if want := "policy: privacy budget: this release costs 36.5; of the ledger's 100, 64 is spent and 36 is left"; err == nil || err.Error() != want {
+	if want := "ledger: privacy budget: this release costs 36.5; of the ledger's 100, 64 is spent and 36 is left"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}
 	for _, c := range []struct {
@@ -153,18 +153,18 @@ func TestLedgerWords(t *testing.T) {
 		budget string
 		want   string
 	}{
-		{store, "2", "policy: privacy budget: the ledger was made with 100, and that cannot become 2"},
-		{new(memory), "1e2", `policy: privacy budget: "1e2": want a number above 0 in at most 100 digits, written as 8, 2.5 or 5/2, without sign or exponent`},
-		{new(memory), "", "policy: privacy budget: a new ledger needs one"},
-		{nil, "1", "policy: ledger unusable: no store"},
+		{store, "2", "ledger: privacy budget: the ledger was made with 100, and that cannot become 2"},
+		{new(memory), "1e2", `ledger: privacy budget: "1e2": want a number above 0 in at most 100 digits, written as 8, 2.5 or 5/2, without sign or exponent`},
+		{new(memory), "", "ledger: privacy budget: a new ledger needs one"},
+		{nil, "1", "ledger: unusable: no store"},
 	} {
-		if _, err := NewLedger(c.store, LedgerOptions{Epoch: "e", Budget: c.budget}); err == nil || err.Error() != c.want {
+		if _, err := New(c.store, Options{Epoch: "e", Budget: c.budget}); err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v, want %q", c.budget, err, c.want)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "my.ledger")
 	reopen(t, path, "e", "1")
-	if _, err := OpenLedger(path, LedgerOptions{Epoch: "e"}); err == nil ||
+	if _, err := Open(path, Options{Epoch: "e"}); err == nil ||
 		kernelLocks && strings.Contains(err.Error(), path) {
 		t.Errorf("%v: who opens a ledger knows its name", err)
 	}
@@ -175,7 +175,7 @@ func TestLedgerWords(t *testing.T) {
 			t.Errorf("%T: not empty", l)
 		}
 	}
-	if err := (&fileStore{}).Append(0, nil); !errors.Is(err, ErrLedger) {
+	if err := (&fileStore{}).Append(0, nil); !errors.Is(err, ErrUnusable) {
 		t.Errorf("a store that is not locked: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package storetest checks a policy.Store: what the ledger of a browser, a phone or a fleet of servers is kept in. A
+// Package storetest checks a ledger.Store: what the ledger of a browser, a phone or a fleet of servers is kept in. A
 // test of a store has two lines:
 //
 //	func TestMain(m *testing.M) { storetest.Main(open); os.Exit(m.Run()) }
@@ -19,7 +19,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // patience bounds how long a Lock may take that has nothing to wait for.
@@ -28,7 +28,7 @@ const patience = 5 * time.Second
 // Open returns a new handle on the storage of a name, which is empty at first. In every process a name is of the same
 // storage. It is a path in a temporary folder, which Test makes and removes; a store that is not kept in files may use
 // it as any other text.
-type Open = func(name string) (policy.Store, error)
+type Open = func(name string) (ledger.Store, error)
 
 // Hooks are what Test cannot do by itself. Each may be left out, and then Test names what it has not tested.
 type Hooks struct {
@@ -38,7 +38,7 @@ type Hooks struct {
 	Revoke func(name string) error
 	// Fail lets the next Append of a handle fail in the medium, after about keep bytes are written (none, if the medium
 	// writes all or nothing).
-	Fail func(s policy.Store, keep int)
+	Fail func(s ledger.Store, keep int)
 }
 
 // Test checks a kind of store, and returns the first fault that it finds, and what it has not tested. It uses several
@@ -55,7 +55,7 @@ func Test(open Open, hooks Hooks) (skipped []string, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	at := func(folder string) Open {
-		return func(name string) (policy.Store, error) { return open(filepath.Join(dir, folder+name)) }
+		return func(name string) (ledger.Store, error) { return open(filepath.Join(dir, folder+name)) }
 	}
 	if err := testHandles(at("own-")); err != nil {
 		return skipped, err
@@ -89,7 +89,7 @@ func Test(open Open, hooks Hooks) (skipped []string, err error) {
 func testHandles(open Open) error {
 	for _, part := range []struct {
 		name string
-		test func(a, b policy.Store) error
+		test func(a, b ledger.Store) error
 	}{{"lock", testLock}, {"text", testText}, {"length", testLength}, {"large text", testLarge}} {
 		a, err := open(part.name)
 		if err != nil {
@@ -114,7 +114,7 @@ func testHandles(open Open) error {
 
 // testLock: one handle has the store at a time; another waits as long as it is told to, and can neither write meanwhile
 // nor free the store.
-func testLock(a, b policy.Store) error {
+func testLock(a, b ledger.Store) error {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := a.Lock(ended); err != nil {
@@ -129,7 +129,7 @@ func testLock(a, b policy.Store) error {
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		err := b.Lock(ctx)
 		cancel()
-		if took := time.Since(start); !errors.Is(err, policy.ErrLedgerLocked) || took < wait || took > wait+patience {
+		if took := time.Since(start); !errors.Is(err, ledger.ErrLocked) || took < wait || took > wait+patience {
 			return fmt.Errorf("of a store that another handle has: %v after %v, want ErrLedgerLocked after %v", err, took, wait)
 		}
 	}
@@ -137,7 +137,7 @@ func testLock(a, b policy.Store) error {
 	early := time.AfterFunc(50*time.Millisecond, callOff)
 	defer early.Stop()
 	late := time.AfterFunc(patience, func() { _ = a.Unlock() }) // or b might wait for ever
-	if err := b.Lock(off); !late.Stop() || !errors.Is(err, policy.ErrLedgerLocked) {
+	if err := b.Lock(off); !late.Stop() || !errors.Is(err, ledger.ErrLocked) {
 		return fmt.Errorf("of a store that another handle has, called off while waiting: %v, want ErrLedgerLocked at once",
 			err)
 	}
@@ -156,9 +156,9 @@ func testLock(a, b policy.Store) error {
 }
 
 // testText: what is appended is there, in order, for every handle, and belongs to nobody else.
-func testText(a, b policy.Store) error {
+func testText(a, b ledger.Store) error {
 	var want []byte
-	for i, s := range []policy.Store{a, b, a} {
+	for i, s := range []ledger.Store{a, b, a} {
 		if err := s.Lock(context.Background()); err != nil {
 			return fmt.Errorf("lock: %w", err)
 		}
@@ -189,7 +189,7 @@ func testText(a, b policy.Store) error {
 }
 
 // testLength: who does not know the end of the text cannot append, and does no harm.
-func testLength(a, b policy.Store) error {
+func testLength(a, b ledger.Store) error {
 	want := []byte("0123456789")
 	if err := appendTo(a, nil, want); err != nil {
 		return err
@@ -213,7 +213,7 @@ func testLength(a, b policy.Store) error {
 }
 
 // testLarge: 10 MB are as safe as 10 bytes.
-func testLarge(a, b policy.Store) error {
+func testLarge(a, b ledger.Store) error {
 	var text []byte
 	for n := range 10 {
 		piece := bytes.Repeat(fmt.Appendf(nil, "%7d\n", n), 1<<17)
@@ -229,17 +229,17 @@ func testLarge(a, b policy.Store) error {
 }
 
 // appendTo adds a piece to a store that holds text.
-func appendTo(s policy.Store, text, piece []byte) error {
+func appendTo(s ledger.Store, text, piece []byte) error {
 	return inTurn(s, text, patience, func() error { return s.Append(int64(len(text)), piece) })
 }
 
 // holds checks that a store can be locked, and holds text.
-func holds(s policy.Store, text []byte) error {
+func holds(s ledger.Store, text []byte) error {
 	return inTurn(s, text, patience, func() error { return nil })
 }
 
 // inTurn locks a store, which holds text, for one action.
-func inTurn(s policy.Store, text []byte, wait time.Duration, do func() error) error {
+func inTurn(s ledger.Store, text []byte, wait time.Duration, do func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	if err := s.Lock(ctx); err != nil {
@@ -256,17 +256,17 @@ func inTurn(s policy.Store, text []byte, wait time.Duration, do func() error) er
 }
 
 // refuses checks that nobody can lock a store now.
-func refuses(s policy.Store) error {
+func refuses(s ledger.Store) error {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.Lock(ended); !errors.Is(err, policy.ErrLedgerLocked) {
+	if err := s.Lock(ended); !errors.Is(err, ledger.ErrLocked) {
 		return fmt.Errorf("another handle has the lock, and Lock gives %w, want ErrLedgerLocked", err)
 	}
 	return nil
 }
 
 // testFailures: an Append that fails leaves a beginning of what it was given behind what there was.
-func testFailures(open Open, fail func(s policy.Store, keep int)) error {
+func testFailures(open Open, fail func(s ledger.Store, keep int)) error {
 	const piece = "a line that is not finished\n"
 	text := []byte("before\n")
 	first, err := open("text")
@@ -299,7 +299,7 @@ func testFailures(open Open, fail func(s policy.Store, keep int)) error {
 }
 
 // beginning checks that a store holds text and then a beginning of piece, and returns it.
-func beginning(s policy.Store, text []byte, piece string, wait time.Duration) ([]byte, error) {
+func beginning(s ledger.Store, text []byte, piece string, wait time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	if err := s.Lock(ctx); err != nil {
@@ -315,7 +315,7 @@ func beginning(s policy.Store, text []byte, piece string, wait time.Duration) ([
 
 // testRevoked: who has lost the lock cannot write, and does not free the lock of the next.
 func testRevoked(open Open, revoke func(name string) error) error {
-	var s [3]policy.Store
+	var s [3]ledger.Store
 	for i := range s {
 		var err error
 		if s[i], err = open("text"); err != nil {
@@ -354,9 +354,9 @@ func testRevoked(open Open, revoke func(name string) error) error {
 }
 
 // testCrowd: of handles that count together, each adds one to what the last one has written.
-func testCrowd(open func(name string) (policy.Store, error)) error {
+func testCrowd(open func(name string) (ledger.Store, error)) error {
 	const handles, turns = 4, 6
-	var stores [handles]policy.Store
+	var stores [handles]ledger.Store
 	var failed [handles]error
 	var crowd parallel.Group
 	for i := range stores {
@@ -394,7 +394,7 @@ func testCrowd(open func(name string) (policy.Store, error)) error {
 }
 
 // count appends the length of the text, which is below 256.
-func count(s policy.Store) error {
+func count(s ledger.Store) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := s.Lock(ctx); err != nil {
@@ -410,7 +410,7 @@ func count(s policy.Store) error {
 
 // testLedger: a ledger in the store pays once for each report, repeats it for nothing, and keeps its budget, however
 // often it is opened.
-func testLedger(open func(name string) (policy.Store, error)) error {
+func testLedger(open func(name string) (ledger.Store, error)) error {
 	const reports = 3
 	eps, err := ldp.ParseEpsilon("1/3")
 	if err != nil {
@@ -421,7 +421,7 @@ func testLedger(open func(name string) (policy.Store, error)) error {
 		if err != nil {
 			return err
 		}
-		l, err := policy.NewLedger(store, policy.LedgerOptions{Epoch: "e", Budget: "1"})
+		l, err := ledger.New(store, ledger.Options{Epoch: "e", Budget: "1"})
 		if err != nil {
 			return fmt.Errorf("opening %d: %w", round, err)
 		}
@@ -429,9 +429,10 @@ func testLedger(open func(name string) (policy.Store, error)) error {
 			id := sha256.Sum256([]byte{byte(n)})
 			want := append(append([]byte("test"), id[:]...), byte(n))
 			drawn := false
-			got, err := policy.Account(l, id, eps, func() ([]byte, error) { drawn = true; return want, nil })
+			draw := func() ([]byte, error) { drawn = true; return want, nil }
+			got, err := ledger.Account(l, ledger.Debit{Policy: id, Epsilon: eps}, func() (ledger.Draw, error) { return draw, nil })
 			if n == reports {
-				if !errors.Is(err, policy.ErrBudget) || drawn {
+				if !errors.Is(err, ledger.ErrBudget) || drawn {
 					return fmt.Errorf("above the budget: %w, drawn %v", err, drawn)
 				}
 			} else if err != nil || !bytes.Equal(got, want) || drawn != (n == round) {

@@ -1,0 +1,59 @@
+package ledger
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// Every day from 2000 on is in one epoch of each form. The numbers go up by one where the names change, and only there.
+func TestEpochNumbers(t *testing.T) {
+	for _, f := range []Form{Year, Month, Week, Day} {
+		last, number := "", 0
+		for day := time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC); day.Year() < 2130; day = day.AddDate(0, 0, 1) {
+			epoch := f.At(day.Add(23*time.Hour + 59*time.Minute))
+			n, err := f.Number(epoch)
+			if err != nil {
+				t.Fatal(f, day, err)
+			}
+			if step := n - number; last != "" && (epoch == last && step != 0 || epoch != last && step != 1) {
+				t.Fatalf("%s: %s has number %d after %d of %s", f, epoch, n, number, last)
+			}
+			last, number = epoch, n
+		}
+	}
+}
+
+func TestEpochs(t *testing.T) {
+	for _, tc := range []struct {
+		form  Form
+		epoch string
+		want  int // -1: refused
+	}{
+		{Year, "2026", 2026}, {Year, "1999", -1}, {Year, "9999", 9999}, {Year, "10000", -1}, {Year, "26", -1}, {Year, "", -1},
+		{Month, "2026-01", 24313}, {Month, "2026-12", 24324}, {Month, "2026-13", -1}, {Month, "2026-00", -1},
+		{Month, "2026-1", -1}, {Month, "2026-01-01", -1}, {Month, "2026", -1}, {Month, " 2026-01", -1},
+		{Month, "2026-W01", -1},
+		{Week, "2026-W01", 2921}, {Week, "2026-W53", 2973}, {Week, "2025-W53", -1}, {Week, "2026-W00", -1},
+		{Week, "2026-w01", -1}, {Week, "2026-W1", -1}, {Week, "2026-W+1", -1}, {Week, "2026--01", -1}, {Week, "1999-W52", -1},
+		{Day, "2026-01-05", 56*365 + 14}, {Day, "2024-02-29", 19778}, {Day, "2026-02-29", -1}, {Day, "2026-01-5", -1},
+		{Free, "2026", -1}, {"decade", "2026", -1},
+	} {
+		n, err := tc.form.Number(tc.epoch)
+		if tc.want < 0 != errors.Is(err, ErrEpoch) || err == nil && n != tc.want {
+			t.Errorf("%s %q: %d, %v, want %d", tc.form, tc.epoch, n, err, tc.want)
+		}
+	}
+	zone := time.FixedZone("far east", 14*3600)
+	names := map[Form]string{Year: "2026", Month: "2026-12", Week: "2026-W53", Day: "2026-12-31", Free: ""}
+	for form, want := range names {
+		if got := form.At(time.Date(2027, 1, 1, 13, 59, 0, 0, zone)); got != want { // 23:59 the day before, in UTC
+			t.Errorf("%s: %q, want %q", form, got, want)
+		}
+	}
+	for _, year := range []int{-1, 0, 1999, 10_000} {
+		if got := Month.At(time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)); got != "" {
+			t.Errorf("year %d: %q", year, got)
+		}
+	}
+}
