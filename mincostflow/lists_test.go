@@ -28,8 +28,15 @@ func (d draw) pricerAt(k, n int) *pricer {
 			p.rows.data = append(p.rows.data, float64(d.Intn(60))/7) // never in the middle between two of the grid
 		}
 	}
-	p.reset()
+	p.reset(oneHeavy(k))
 	return p
+}
+
+// oneHeavy are units of k rows, the first of which has nearly all.
+func oneHeavy(k int) []uint64 {
+	units := slices.Repeat([]uint64{1}, k)
+	units[0] = 1000
+	return units
 }
 
 // TestGather compares the columns that a sweep collects with those of a sort.
@@ -49,7 +56,7 @@ func TestGather(t *testing.T) {
 		at := func(c candidate) float64 { return c.cost + pi[c.col] }
 		slices.SortStableFunc(want, func(a, b candidate) int { return cmp.Compare(at(a), at(b)) })
 		want = want[:min(len(want), gatherLen)]
-		var l least
+		l := least{make([]candidate, gatherLen), make([]float64, gatherLen)}
 		got := l.best[:l.gather(row, pi[:n], limit)]
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d: %v, want %v", seed, got, want)
@@ -70,16 +77,16 @@ func TestListed(t *testing.T) {
 		k, n := 1+d.Intn(5), 1+d.Intn(30)
 		p := d.pricerAt(k, n)
 		for i := range k {
-			p.length[i] = int32(d.Intn(p.each + 1))
+			p.length[i] = int32(d.Intn(p.places(i) + 1))
 			for c := range int(p.length[i]) {
-				p.list[i*p.each+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
+				p.list[p.starts[i]+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
 			}
 		}
 		for i := range k {
 			var want *candidate
 			least := 0.0
 			for c := range int(p.length[i]) {
-				x := &p.list[i*p.each+c]
+				x := &p.list[p.starts[i]+c]
 				if rc := p.tree.round(x.cost) - p.tree.pi[i] + p.tree.pi[k+int(x.col)]; rc < least {
 					want, least = x, rc
 				}
@@ -108,7 +115,7 @@ func TestRemember(t *testing.T) {
 		for range 40 * k {
 			i := d.Intn(k)
 			c := candidate{d.Float64(), int32(d.Intn(n))}
-			if l := lists[i]; len(l) < p.each {
+			if l := lists[i]; len(l) < p.places(i) {
 				lists[i] = append(l, c)
 			} else {
 				worst := 0
@@ -120,16 +127,16 @@ func TestRemember(t *testing.T) {
 				l[worst] = c
 			}
 			p.remember(i, c)
-			if got := p.list[i*p.each:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+			if got := p.listOf(i); !slices.Equal(got, lists[i]) {
 				t.Fatalf("%d rows, row %d: %v, want %v", k, i, got, lists[i])
 			}
 		}
 		for i := range k {
-			if got := p.list[i*p.each:][:p.length[i]]; !slices.Equal(got, lists[i]) {
+			if got := p.listOf(i); !slices.Equal(got, lists[i]) {
 				t.Errorf("%d rows, row %d at the end: %v, want %v", k, i, got, lists[i])
 			}
 		}
-		p.reset()
+		p.reset(oneHeavy(k))
 		if slices.Max(p.length) != 0 {
 			t.Error("reset leaves arcs on the lists")
 		}
@@ -148,7 +155,7 @@ func TestSeed(t *testing.T) {
 		for j := range served {
 			served[j] = service{gap: float64(d.Intn(5)), second: int32(d.Intn(k+1) - 1)}
 			i := int(served[j].second)
-			if i >= 0 && served[j].gap < far && p.tree.room[j] > 0 && len(want[i]) < p.each {
+			if i >= 0 && served[j].gap < far && p.tree.room[j] > 0 && len(want[i]) < p.places(i) {
 				want[i] = append(want[i], candidate{p.rows.data[p.rows.index[i]*n+j], int32(j)})
 			}
 		}
@@ -159,7 +166,7 @@ func TestSeed(t *testing.T) {
 		}
 		p.seed(w, far)
 		for i := range k {
-			if got := p.list[i*p.each:][:p.length[i]]; !slices.Equal(got, want[i]) {
+			if got := p.listOf(i); !slices.Equal(got, want[i]) {
 				t.Fatalf("%d, row %d: %v, want %v", seed, i, got, want[i])
 			}
 		}
@@ -194,7 +201,7 @@ func TestSweepFinds(t *testing.T) {
 					least = min(least, x)
 				}
 			}
-			list := p.list[i*p.each:][:p.length[i]]
+			list := p.listOf(i)
 			if len(list) != min(negative, gatherLen) {
 				t.Fatalf("%d, row %d: %d arcs listed of %d that improve", seed, i, len(list), negative)
 			}

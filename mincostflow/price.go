@@ -11,6 +11,9 @@ const (
 	// gatherLen to them.
 	listLen   = 16
 	gatherLen = 8
+	// A row with heavyRow times the mean mass has twice as many places as the columns that it serves if all take as much,
+	// and a sweep fills half of them. (With listLen, it would take a sweep for every gatherLen of them.)
+	heavyRow = 2 * listLen
 	// rowBlock rows compete for each pivot; after it slackBlock slack arcs are tried. When rows are few, a pivot moves
 	// many columns, and a good slack arc is worth a longer look.
 	rowBlock, slackBlock       = 4, 32
@@ -45,8 +48,8 @@ type pricer struct {
 	tree   *basis
 	rows   *rows
 	watch  *watch
-	list   []candidate // each places for every row; the same arc may be listed twice
-	each   int         // listLen, or twice that when rows are few
+	list   []candidate // of all rows, one after the other; the same arc may be listed twice
+	starts []int       // of row i: its list has places starts[i] to starts[i+1] - 1
 	length []int32     // places in use, by row
 	blocks int         // of rows, into which sweeps are cut
 	next   int         // the block that comes next
@@ -62,11 +65,12 @@ type pricer struct {
 
 // pricing is what price reads and changes while pivots may go on.
 type pricing struct {
-	pi     []float64 // the prices of the tree when the block was begun
-	watch  watch     // on the context of the pricer
-	best   []least   // arcs to list, by row of the block
-	length []int8    // how many
-	f, g   []float64 // become those of seen when the sweep is complete
+	pi     []float64   // the prices of the tree when the block was begun
+	watch  watch       // on the context of the pricer
+	best   []candidate // arcs to list: half as many places for every row as its list has
+	price  []float64   // cost + pi of each of them
+	length []int32     // how many, by row
+	f, g   []float64   // become those of seen when the sweep is complete
 }
 
 // seen is what the last complete sweep says about prices: with g as the prices pi of the columns, f_i is the least of
@@ -113,10 +117,7 @@ func (p *pricer) seed(w *newton, far float64) {
 		if v.second < 0 || !(v.gap < far) || !p.tree.live(j) {
 			continue
 		}
-		if i := int(w.heavy[v.second]); int(p.length[i]) < p.each {
-			p.list[i*p.each+int(p.length[i])].col = int32(j)
-			p.length[i]++
-		}
+		p.append(w.heavy[v.second], candidate{col: int32(j)}) // costs follow below
 	}
 	for i, n := range p.length { // costs row by row, each of which may have to be computed
 		if n == 0 {
@@ -127,7 +128,7 @@ func (p *pricer) seed(w *newton, far float64) {
 			return
 		}
 		row := p.rows.at(i)
-		list := p.list[i*p.each : i*p.each+int(n)]
+		list := p.listOf(i)
 		for c := range list {
 			list[c].cost = row[list[c].col]
 		}
@@ -137,23 +138,55 @@ func (p *pricer) seed(w *newton, far float64) {
 // seedArcs lists arcs, as far as the lists of their rows have place.
 func (p *pricer) seedArcs(arcs []start.Arc) {
 	for _, a := range arcs {
-		if n := int(p.length[a.I]); n < p.each {
-			p.list[int(a.I)*p.each+n] = candidate{a.Cost, a.J}
-			p.length[a.I]++
-		}
+		p.append(a.I, candidate{a.Cost, a.J})
 	}
 }
 
-// reset empties the lists.
-func (p *pricer) reset() {
-	if p.each = listLen; p.tree.k < fewRows {
-		p.each = 2 * listLen
+// listOf returns the list of row i.
+func (p *pricer) listOf(i int) []candidate { return p.list[p.starts[i]:][:p.length[i]] }
+
+// places returns how long that list may be.
+func (p *pricer) places(i int) int { return p.starts[i+1] - p.starts[i] }
+
+// append puts c on the list of row i, and reports whether there was place.
+func (p *pricer) append(i int32, c candidate) bool {
+	n := int(p.length[i])
+	if n == p.places(int(i)) {
+		return false
 	}
-	p.list = grow(p.list, p.tree.k*p.each)
-	p.length = grow(p.length, p.tree.k)
+	p.list[p.starts[i]+n] = c
+	p.length[i]++
+	return true
+}
+
+// reset makes empty lists, for rows with the given units.
+func (p *pricer) reset(units []uint64) {
+	k := p.tree.k
+	total := 0.0
+	for _, u := range units {
+		total += float64(u)
+	}
+	p.starts = append(grow(p.starts, k+1)[:0], 0)
+	for i, u := range units {
+		p.starts = append(p.starts, p.starts[i]+listPlaces(float64(u)/total, k, p.tree.n))
+	}
+	p.list = grow(p.list, p.starts[k])
+	p.length = grow(p.length, k)
 	clear(p.length)
 	p.seen.f = p.seen.f[:0]
 	p.position, p.blocks = position{}, 1
+}
+
+// listPlaces returns how many places the list of a row has that has this share of the mass.
+func listPlaces(share float64, k, n int) int {
+	places := listLen
+	if k < fewRows {
+		places = 2 * listLen
+	}
+	if share*float64(k) >= heavyRow {
+		places = max(places, min(2*int(share*float64(n)), n))
+	}
+	return places
 }
 
 // drain pivots on listed and slack arcs until none improves the plan. It reports whether it could before it had to
@@ -185,8 +218,9 @@ func (p *pricer) search(at *position, effort int64, again bool) (ok bool) {
 			break
 		}
 		if lists {
-			t.effort += int64(rows.block * p.each)
-			if p.enterListed(rows.next()) && again {
+			from, end := rows.next()
+			t.effort += int64(p.starts[end] - p.starts[from])
+			if p.enterListed(from, end) && again {
 				rows.seen, columns.seen = 0, 0
 			}
 		}
@@ -233,7 +267,7 @@ func (p *pricer) enterListed(from, end int) bool {
 // bestListed returns the listed arc of row i with the least reduced cost, if that is negative.
 func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 	t := p.tree
-	list := p.list[i*p.each : i*p.each+int(p.length[i])]
+	list := p.listOf(i)
 	pi := t.pi[t.k : t.k+t.n]
 	magic := t.magic
 	m := t.pi[i]

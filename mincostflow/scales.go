@@ -1,6 +1,7 @@
 package mincostflow
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
@@ -11,16 +12,21 @@ import (
 // above what the prices say. Trees stay small then, and few potentials change much. These prices rise, step by step,
 // until nothing is left over. docs/algorithms/multiscale-start.md has the constants and where the start pays.
 const (
-	scaleNodes = newtonRows + 1 // rows, and columns that take part
+	scaleNodes = 33 // rows, and columns that take part
 	// Bounds that leave room are worth it where the columns take at most so much of the mass, and where groups are
-	// well apart.
+	// well apart; without room, up to newtonRows rows or columns are worth it where groups are anything but random.
 	scaleRoom = 1.5
 	scaleBlur = 0.2
+	smallBlur = 0.35
 	// The first price is the typical reduced cost times firstPrice, and the next ones are dearer by dearer. The first is
 	// at least leastPrice of the largest cost, so that there are 16 at most.
 	firstPrice = 2
 	dearer     = 4
 	leastPrice = 0x1p-30
+	// A price stays while an artificial arc carries a heavyRest-th of all mass, and a pass makes more than a pivot for every
+	// fewPasses nodes.
+	heavyRest = 64
+	fewPasses = 64
 	// raisedWidths is the first price after Newton's start, in its widths, where columns take mostRaised at most: flows
 	// then stay below 2^64 (units.go).
 	raisedWidths = 3
@@ -78,7 +84,7 @@ func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) bool 
 	}
 	c.costs = polled{x.rows, w}
 	if !c.work.Sample(start.Problem{Supply: units, Low: t.low, Room: t.room, Costs: &c.costs}) ||
-		room && c.nodes == 0 && c.work.Blur() > scaleBlur {
+		c.nodes == 0 && c.work.Blur() > mostBlur(t, room) {
 		return false
 	}
 	f, ok := c.smaller(w, total)
@@ -90,8 +96,19 @@ func (c *scales) start(x *simplex, w *watch, units []uint64, total uint64) bool 
 	if (x.rows.large(t.k) || c.nodes > 0) && t.k <= tallest*t.n {
 		x.pr.blocks = min(max(sweepBlocks, t.k/sweepRows), mostBlocks)
 	}
-	c.raise(x, max(firstPrice*c.work.Typical, leastPrice*x.full))
+	c.raise(x, max(firstPrice*c.work.Typical, leastPrice*x.full), total/heavyRest)
 	return true
+}
+
+// mostBlur is how far apart groups have to be (start.Work.Blur), for columns with room or without.
+func mostBlur(t *basis, room bool) float64 {
+	switch {
+	case room:
+		return scaleBlur
+	case min(t.k, t.n) <= newtonRows:
+		return smallBlur
+	}
+	return math.Inf(1)
 }
 
 // pays reports whether a start is likely to pay by the size of the problem, and whether its columns have room.
@@ -139,15 +156,22 @@ func (c *scales) smaller(w *watch, total uint64) (f []float64, ok bool) {
 }
 
 // raise pivots at higher and higher prices of artificial arcs, of which price is the first, until they carry nothing or
-// it has to stop. Their prices are then those of a star.
-func (c *scales) raise(x *simplex, price float64) {
-	for ; price < x.full && x.artificialFlow(); price *= dearer {
+// it has to stop. A price stays while an artificial arc carries as much as much and a pass makes many pivots: what a few
+// heavy nodes have left takes long ways at higher prices, all of which must be undone. In the end the prices are those of
+// a star.
+func (c *scales) raise(x *simplex, price float64, much uint64) {
+	t := &x.tree
+	for most := x.mostArtificial(); price < x.full && most > 0; {
+		before := t.pivots
 		x.setGrid(x.tried, price)
 		if !x.pr.pass() {
 			break
 		}
+		if most = x.mostArtificial(); most < much || t.pivots-before <= (t.k+t.n)/fewPasses {
+			price *= dearer
+		}
 	}
-	level(&x.tree)
+	level(t)
 	x.rescales = -1
 }
 

@@ -56,7 +56,7 @@ func (x *simplex) begin(w *watch, r *rows, units, low, room []uint64, maxPivots 
 	}
 	x.tried = x.gridFor(top)
 	t.reset(len(units), len(low), units)
-	x.pr.reset()
+	x.pr.reset(units)
 }
 
 // run pivots until the tree is optimal for the costs rounded to the grid and artificial arcs carry nothing, and reports
@@ -118,13 +118,16 @@ func (x *simplex) setGrid(exp int, big float64) {
 }
 
 // artificialFlow reports whether an artificial arc carries flow.
-func (x *simplex) artificialFlow() bool {
+func (x *simplex) artificialFlow() bool { return x.mostArtificial() > 0 }
+
+// mostArtificial returns the largest flow on an artificial arc.
+func (x *simplex) mostArtificial() (most uint64) {
 	for v := range x.tree.nodes[:x.tree.root] {
-		if p := &x.tree.nodes[v]; p.parent >= 0 && p.kind == artificial && p.flow > 0 {
-			return true
+		if p := &x.tree.nodes[v]; p.parent >= 0 && p.kind == artificial {
+			most = max(most, p.flow)
 		}
 	}
-	return false
+	return most
 }
 
 // dearest returns the largest cost of an arc with flow > 0 in units: the plan drops flows that are rounding.

@@ -35,7 +35,7 @@ func (s *solver) startHeavy() bool {
 	x.pr.seed(w, seedWidths*w.Width)
 	if t := &x.tree; !s.watch.over && t.within(mostRaised) {
 		w.priceArtificial()
-		s.scales.raise(x, max(raisedWidths*w.Width, leastPrice*x.full))
+		s.scales.raise(x, max(raisedWidths*w.Width, leastPrice*x.full), math.MaxUint64)
 	} else {
 		level(t)
 	}

@@ -43,7 +43,7 @@ func TestAssign(t *testing.T) {
 			prices[i] = net.pi[i] + top*0.02*(d.Float64()-0.5) - lower
 		}
 		net.reset(len(in.rows), in.kv, s.units)
-		s.sx.pr.reset()
+		s.sx.pr.reset(s.units)
 		s.nw.F, s.nw.Whole = prices, false
 		s.nw.assign()
 		if c := carried(net); c > 2*s.total+s.total/8 {

@@ -95,27 +95,37 @@ func (p *pricer) freeze(from, end int) {
 // came to the end before it had to stop.
 func (p *pricer) price(from, end int) bool {
 	w, n := &p.work, p.tree.n
-	w.best, w.length, w.f = grow(w.best, end-from), grow(w.length, end-from), grow(w.f, p.tree.k)
+	places := (p.starts[end]-p.starts[from])/2 + end - from
+	w.best, w.price, w.length, w.f = grow(w.best, places), grow(w.price, places), grow(w.length, end-from), grow(w.f, p.tree.k)
 	if p.rows.shared(end - from) {
-		return p.rows.share(&w.watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, r) })
+		return p.rows.share(&w.watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, from) })
 	}
 	for r := range end - from {
 		if !w.watch.row(n) {
 			return false
 		}
-		p.priceRow(p.rows.at(from+r), from+r, r)
+		p.priceRow(p.rows.at(from+r), from+r, from)
 	}
 	return true
 }
 
-// priceRow is price for row i, the r-th of its block. It changes nothing but what belongs to that row.
-func (p *pricer) priceRow(row []float64, i, r int) {
+// found is where price puts what it finds for row i of the block that begins with row from.
+func (p *pricer) found(i, from int) least {
+	at, many := (p.starts[i]-p.starts[from])/2+i-from, gatherLen
+	if places := p.places(i); places > 2*listLen {
+		many = places / 2
+	}
+	return least{p.work.best[at : at+many], p.work.price[at : at+many]}
+}
+
+// priceRow is price for row i of the block that begins with row from. It changes nothing but what belongs to that row.
+func (p *pricer) priceRow(row []float64, i, from int) {
 	w, t := &p.work, p.tree
-	l := &w.best[r]
+	l := p.found(i, from)
 	// Below -grid/2 the reduced cost is negative after rounding, too. At -grid/2 exactly it may round to -grid, and the
 	// arc is not listed: it could gain half a grid for a unit of mass.
 	n := l.gather(row, w.pi[t.k:t.k+t.n], w.pi[i]-t.grid/2)
-	w.length[r] = int8(n)
+	w.length[i-from] = int32(n)
 	w.f[i] = w.pi[i]
 	if n > 0 {
 		w.f[i] = l.price[0]
@@ -127,7 +137,7 @@ func (p *pricer) priceRow(row []float64, i, r int) {
 func (p *pricer) take(from, end int) (some bool) {
 	w, t := &p.work, p.tree
 	for i := from; i < end; i++ {
-		for _, c := range w.best[i-from].best[:w.length[i-from]] {
+		for _, c := range p.found(i, from).best[:w.length[i-from]] {
 			if (t.round(c.cost)-t.pi[i])+t.pi[t.k+int(c.col)] < 0 {
 				p.remember(i, c)
 				some = true
@@ -160,12 +170,12 @@ func (p *pricer) advance() {
 
 // least are the columns of a row with the least cost + pi, ascending.
 type least struct {
-	best  [gatherLen]candidate
-	price [gatherLen]float64 // of best: cost + pi
+	best  []candidate
+	price []float64 // of best: cost + pi
 }
 
-// gather collects the columns of least cost + pi below limit, at most gatherLen.
-func (l *least) gather(row, pi []float64, limit float64) int {
+// gather collects the columns of least cost + pi below limit, as many as there are places.
+func (l least) gather(row, pi []float64, limit float64) int {
 	pi = pi[:len(row)]
 	n := 0
 	j := 0
@@ -190,8 +200,8 @@ func (l *least) gather(row, pi []float64, limit float64) int {
 }
 
 // insert puts c at its place among the n best and returns their new number and limit.
-func (l *least) insert(n int, limit, x float64, c candidate) (int, float64) {
-	if n < gatherLen {
+func (l least) insert(n int, limit, x float64, c candidate) (int, float64) {
+	if n < len(l.best) {
 		n++
 	}
 	at := n - 1
@@ -200,21 +210,19 @@ func (l *least) insert(n int, limit, x float64, c candidate) (int, float64) {
 		at--
 	}
 	l.price[at], l.best[at] = x, c
-	if n == gatherLen {
-		limit = l.price[gatherLen-1]
+	if n == len(l.best) {
+		limit = l.price[n-1]
 	}
 	return n, limit
 }
 
 // remember puts c on the list of row i, in place of the least promising arc when it is full.
 func (p *pricer) remember(i int, c candidate) {
-	if n := p.length[i]; int(n) < p.each {
-		p.list[i*p.each+int(n)] = c
-		p.length[i]++
+	if p.append(int32(i), c) {
 		return
 	}
 	pi := p.tree.pi[p.tree.k:]
-	list := p.list[i*p.each : (i+1)*p.each]
+	list := p.listOf(i)
 	worst, at := math.Inf(-1), 0
 	for n := range list {
 		if x := list[n].cost + pi[list[n].col]; x > worst {

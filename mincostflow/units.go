@@ -82,7 +82,7 @@ func boxUnits(lo, hi []float64, low, room []uint64) {
 	}
 	for j := range hi {
 		if hi[j] > 1 {
-			room[j] = unbounded
+			room[j] = unit + 1 - low[j] // more than there is
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (s *solver) setUnits(p *UnitProblem, n uint64) {
 	x := in.limits
 	x.low, x.room, x.mask = grow(x.low, in.kv), grow(x.room, in.kv), nil
 	for j, lo := range p.Lo {
-		x.low[j], x.room[j] = uint64(lo), uint64(p.Hi[j]-lo)
+		x.low[j], x.room[j] = uint64(lo), min(uint64(p.Hi[j]), n+1)-uint64(lo)
 	}
 	x.mask = positive(p.Hi)
 }

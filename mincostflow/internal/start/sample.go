@@ -13,6 +13,10 @@ const (
 	// every is how many rows or columns form a group, unless the smaller problem would have more than mostCells.
 	every     = 4
 	mostCells = 1 << 24
+	// An item with more than heavy times the mean of the units is a group of its own, one in oneAlone of all at most:
+	// where masses have heavy tails, few items decide what the others cost.
+	heavy    = 2
+	oneAlone = 16
 )
 
 // Problem is what the simplex has to solve. No slice of it is modified.
@@ -96,9 +100,14 @@ func (w *Work) Sample(p Problem) bool {
 	if !w.look() {
 		return false
 	}
+	w.rows.units = append(w.rows.units[:0], p.Supply...)
+	w.cols.units = grow(w.cols.units, len(p.Low))
+	for j, l := range p.Low {
+		w.cols.units[j] = l + p.Room[j]
+	}
 	size := groupSize(len(w.rows.item), len(w.cols.item))
-	w.rows.cut(size)
-	w.cols.cut(size)
+	w.order = w.rows.cut(size, w.order)
+	w.order = w.cols.cut(size, w.order)
 	return w.collect()
 }
 
@@ -184,9 +193,11 @@ func (w *Work) Blur() float64 { return max(w.rows.blur(), w.cols.blur()) }
 
 // groups cuts items into groups that look alike.
 type groups struct {
-	item   []int32 // group after group
-	size   int     // of a group; the last may be smaller
-	middle []int32 // the item of every group that is nearest to all of it
+	item   []int32  // group after group
+	units  []uint64 // of every item: what a row has, or what a column takes at most
+	alone  int      // so many groups, the first ones, are one item each
+	size   int      // of the other groups; the last may be smaller
+	middle []int32  // the item of every group that stands for it
 	look   []float64
 }
 
@@ -194,10 +205,16 @@ type groups struct {
 func (g *groups) of(i int32) []float64 { return g.look[int(i)*landmarks:][:landmarks] }
 
 // len returns the number of groups.
-func (g *groups) len() int { return (len(g.item) + g.size - 1) / g.size }
+func (g *groups) len() int { return g.alone + (len(g.item)-g.alone+g.size-1)/g.size }
 
 // group returns the items of group n.
-func (g *groups) group(n int) []int32 { return g.item[n*g.size : min((n+1)*g.size, len(g.item))] }
+func (g *groups) group(n int) []int32 {
+	if n < g.alone {
+		return g.item[n : n+1]
+	}
+	from := g.alone + (n-g.alone)*g.size
+	return g.item[from:min(from+g.size, len(g.item))]
+}
 
 // sum adds up the units of group n.
 func (g *groups) sum(n int, units []uint64) (sum uint64) {
@@ -207,14 +224,30 @@ func (g *groups) sum(n int, units []uint64) (sum uint64) {
 	return sum
 }
 
-// cut makes groups of so many items.
-func (g *groups) cut(size int) {
-	g.size = size
-	g.split(g.item)
+// cut makes groups of so many items, and of one heavy item each. It returns spare, which it has used.
+func (g *groups) cut(size int, spare []uint64) []uint64 {
+	g.size, g.alone = size, 0
+	total := 0.0
+	spare = spare[:0]
+	for _, i := range g.item {
+		total += float64(g.units[i])
+		spare = append(spare, g.units[i])
+	}
+	slices.Sort(spare)
+	n := len(g.item)
+	least := max(heavy*total/float64(n), float64(spare[n-1-n/oneAlone]))
+	for at, i := range g.item {
+		if float64(g.units[i]) > least {
+			g.item[at], g.item[g.alone] = g.item[g.alone], i
+			g.alone++
+		}
+	}
+	g.split(g.item[g.alone:])
 	g.middle = grow(g.middle, g.len())
 	for n := range g.middle {
 		g.middle[n] = g.nearest(g.group(n))
 	}
+	return spare
 }
 
 // split orders items so that runs of g.size are alike: it halves them by the landmark that tells most of them apart,
@@ -282,13 +315,14 @@ func (g *groups) halve(items []int32, half, landmark int) {
 	}
 }
 
-// nearest returns the item with the least sum of distances to the others.
+// nearest returns the item from which the units of the others are the least way off, in all. The number of items alone
+// would not do: one may have nearly all units, and then its costs are those that count.
 func (g *groups) nearest(items []int32) int32 {
 	at, least := items[0], math.Inf(1)
 	for _, i := range items {
 		sum := 0.0
 		for _, o := range items {
-			sum += g.distance(i, o)
+			sum += float64(float64(g.units[o]) * g.distance(i, o))
 		}
 		if sum < least {
 			at, least = i, sum

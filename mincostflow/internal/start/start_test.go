@@ -404,3 +404,41 @@ func TestForget(t *testing.T) {
 		t.Error("20 cells stay")
 	}
 }
+
+// TestHeavyItemsAreAlone: an item with far more units than others is a group, one in oneAlone at most, and a group is
+// represented by the item from which its units are the least way off.
+func TestHeavyItemsAreAlone(t *testing.T) {
+	const n = 64
+	g := groups{look: make([]float64, n*landmarks), units: make([]uint64, n)}
+	for i := range int32(n) {
+		g.item = append(g.item, i)
+		g.of(i)[0] = float64(i) // on a line
+		g.units[i] = 10
+	}
+	for _, i := range []int{5, 17, 40, 41, 42, 63} {
+		g.units[i] = 1000 + uint64(i)
+	}
+	g.units[10] = 30 // of 8 to 11: the nearest to all of them, by units
+	g.cut(4, nil)
+	alone := 0
+	for c := range g.len() {
+		items, middle := g.group(c), g.middle[c]
+		if len(items) == 1 && g.units[items[0]] > 1000 {
+			alone++
+		}
+		way := func(to int32) (sum float64) {
+			for _, i := range items {
+				sum += float64(g.units[i]) * g.distance(i, to)
+			}
+			return sum
+		}
+		for _, i := range items {
+			if way(i) < way(middle) {
+				t.Errorf("group %v: %d is in the middle, %d is nearer", items, middle, i)
+			}
+		}
+	}
+	if most := n / oneAlone; alone < most-1 || g.alone > most {
+		t.Errorf("%d heavy items are alone, %d groups of one, at most %d", alone, g.alone, most)
+	}
+}
