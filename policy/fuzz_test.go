@@ -17,6 +17,7 @@ func FuzzDecode(f *testing.F) {
 	for _, cfg := range geometryConfigs(f) {
 		f.Add(mustEncode(f, mustNew(f, cfg)))
 	}
+	f.Add(mustEncode(f, mustNew(f, codesConfig(f))))
 	f.Add([]byte("{\n\"format\":\"wpm-policy-1\",\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := Decode(data)
