@@ -1,4 +1,4 @@
-// The policy file of docs/spec/policy.md, versions 1 and 2: its one text, its ID, its checks, its rows.
+// The policy file of docs/spec/policy.md, versions 1 to 3: its one text, its ID, its checks, its rows.
 // @ts-check
 import {Refused, checkBox, epsilonText, need, parseEpsilon, sum} from "./box.js";
 import {hex, latin, sha256} from "./bytes.js";
@@ -294,8 +294,8 @@ export async function decode(file) {
 function read(text) {
   const c = new Cursor(text);
   c.literal('{\n"format":"wpm-policy-');
-  const two = c.has("2");
-  if (!two) c.literal("1");
+  const three = c.has("3"), newer = three || c.has("2");
+  if (!newer) c.literal("1");
   c.literal('",\n"epsilon":');
   const x = c.epsilon();
   /** @type {(name: string) => number} */
@@ -305,21 +305,34 @@ function read(text) {
   const mode = c.has("mixture") ? "mixture" : "projection";
   if (mode === "projection") c.literal(mode);
   c.literal('"');
-  const limit = number("work_limit_ms"), inputs = number("inputs"), outputs = number("outputs");
+  const limit = number("work_limit_ms"), timed = three && c.has(',\n"schedule":');
+  if (timed) schedule(c);
+  const inputs = number("inputs"), outputs = number("outputs");
   need(inputs >= 1 && inputs <= 2 ** 20 && outputs >= 1 && outputs <= 2 ** 20, "sizes");
   need(mode === "mixture" ? limit === 0 : limit >= 1 && limit <= 3600000, "work limit");
   statements(c);
-  for (const name of ["certificate", "cost"]) {
+  const evidence = ["certificate", "cost"].map((name) => {
     c.literal(`,\n"${name}":`);
-    c.orNull(() => c.object());
-  }
+    return !c.has("null") && (c.object(), true);
+  });
   const {inputLabels, outputLabels, index} = labels(c, inputs, outputs);
+  const said = {epsilon: epsilonText(x), bits, mode: /** @type {Policy["mode"]} */ (mode), inputs, outputs, inputLabels,
+    outputLabels, index};
+  const bounded = text.startsWith(',\n"lo":', c.at);
+  need(!three || timed || !bounded, "version 3 without a reason");
+  if (three && !bounded) {
+    need(mode === "mixture" && !evidence[0] && !outputLabels, "beside codes");
+    const list = components(c, bits, inputs, outputs);
+    checkBox(x, bits, list.lo, list.hi);
+    end(c);
+    return {...said, ...list, lo: Object.freeze(list.lo), hi: Object.freeze(list.hi)};
+  }
   /** @type {(name: string) => bigint[]} */
   const bounds = (name) => {
     c.literal(`,\n"${name}":`);
-    if (two && !text.startsWith("[", c.at)) return Array(outputs).fill(c.units());
+    if (newer && !text.startsWith("[", c.at)) return Array(outputs).fill(c.units());
     const b = c.list(outputs, () => c.units());
-    need(b.length === outputs && (!two || b.some((v) => v !== b[0])), "bounds");
+    need(b.length === outputs && (!newer || b.some((v) => v !== b[0])), "bounds");
     return b;
   };
   const lo = bounds("lo"), hi = bounds("hi");
@@ -356,23 +369,162 @@ function read(text) {
   c.literal(",\n");
   /** @type {Inside["row"]} */
   let row;
-  if (two) {
-    const {key, thresholds} = geometry(c, inputs, outputs);
+  if (newer && c.has('"geometry":')) {
+    const {key} = geometry(c, inputs, outputs);
+    c.literal(",\n");
+    const thresholds = ends(c, inputs, outputs);
     row = (i, n) => threshold(bits, low, hi, (j) => key(i, j), thresholds[i], n) || n.set(fallback);
   } else {
+    need(!newer || three, "rows");
     c.literal('"rows":');
     const rows = c.orNull(() => new Float64Array(inputs));
     if (rows) need(c.each(inputs, (i) => { rows[i] = check(); }, false, ["[\n", ",\n", "\n]"]) === inputs, "rows");
     need(rows || mode === "projection", "rows");
     row = rows && ((i, n) => write(rows[i], n));
   }
+  end(c);
+  return {...said, lo: Object.freeze(lo.slice()), hi: Object.freeze(hi.slice()), fallback, row};
+}
+
+/** @param {Cursor} c at the end of the text */
+function end(c) {
   c.literal("\n}\n");
-  need(c.at === text.length, "more after the policy");
-  return {
-    epsilon: epsilonText(x), bits, mode: /** @type {Policy["mode"]} */ (mode), inputs, outputs,
-    inputLabels, outputLabels,
-    lo: Object.freeze(lo.slice()), hi: Object.freeze(hi.slice()), fallback, row, index,
+  need(c.at === c.text.length, "more after the policy");
+}
+
+const FORMS = {year: /^\d{4}$/, month: /^\d{4}-\d\d$/, week: /^\d{4}-W\d\d$/, day: /^\d{4}-\d\d-\d\d$/};
+
+/** @type {(form: string, epoch: string) => string} An epoch that is one of the form. Epochs are in the order of their texts. */
+function epochOf(form, epoch) {
+  need(form in FORMS && FORMS[/** @type {keyof FORMS} */ (form)].test(epoch) && epoch >= "2000", "an epoch");
+  const [year, part, day] = epoch.split(/-W?/).map(Number);
+  if (form === "month") need(part >= 1 && part <= 12, "a month");
+  if (form === "day") need(new Date(Date.UTC(year, part - 1, day)).toISOString().startsWith(epoch), "a day");
+  // A year has 53 weeks if it begins on a Thursday, or if it is a leap year and ends on one.
+  const long = [new Date(Date.UTC(year, 0, 1)), new Date(Date.UTC(year, 11, 31))].some((d) => d.getUTCDay() === 4);
+  if (form === "week") need(part >= 1 && part <= (long ? 53 : 52), "a week");
+  return epoch;
+}
+
+/** @param {Cursor} c When clients release. */
+function schedule(c) {
+  c.literal('{"epochs":');
+  const form = c.string(1, 100);
+  need(form in FORMS, "epochs");
+  const [from, to] = ["first", "last"].map((name) => {
+    c.literal(`,"${name}":`);
+    return c.orNull(() => epochOf(form, c.string(1, 100)));
+  });
+  need(!from || !to || from <= to, "the last epoch is before the first");
+  c.literal(',"period":');
+  const period = c.number();
+  need(period === 0 || period >= 2 && period <= 10000, "period");
+  c.literal("}");
+}
+
+/**
+ * The components of version 3: their box, the fallback row, and the row of an input.
+ * @param {Cursor} c
+ * @param {number} bits
+ * @param {number} k inputs
+ * @param {number} outputs
+ */
+function components(c, bits, k, outputs) {
+  const places = c.has(',\n"geometry":') ? geometry(c, k, k) : null;
+  c.literal(',\n"codes":');
+  /** @type {bigint[]} */
+  const lo = [], hi = [], even = [];
+  /** @type {((i: number, n: BigUint64Array) => void)[]} */
+  const parts = [];
+  let total = 0n, discs = 0;
+  c.each(Math.floor(2 ** 28 / k), () => {
+    c.literal('{"weight":');
+    const w = c.units(), at = lo.length;
+    c.literal(',"low":');
+    const l = c.units();
+    let n = k, h = 0n;
+    if (c.has(',"high":')) {
+      need(places && !places.from, "a disc without a geometry of inputs");
+      discs++;
+      h = c.units();
+      c.literal(",");
+      const last = ends(c, k, k), part = new BigUint64Array(k);
+      parts.push((i, row) => {
+        row.set(disc(w, l, h, (j) => places.key(i, j), last[i], part) ? part : fallback.subarray(at, at + k), at);
+      });
+    } else {
+      c.literal(',"colors":');
+      n = c.number();
+      need(n >= 2 && n <= 2 ** 20, "colors");
+      h = w - BigInt(n - 1) * l;
+      c.literal(',"color":"');
+      const color = colors(c, k, n);
+      c.literal('"');
+      parts.push((i, row) => row.fill(l, at, at + n)[at + color(i)] = h);
+    }
+    c.literal("}");
+    const all = BigInt(n);
+    need(w > 0n && all * l <= w && w <= all * h && at + n <= outputs, "a component without a row");
+    for (let y = 0n; y < all; y++) {
+      lo.push(l);
+      hi.push(h);
+      even.push(w / all + (y < w % all ? 1n : 0n));
+    }
+    total += w;
+  }, false, ["[\n", ",\n", "\n]"]);
+  need(total === 1n << BigInt(bits) && lo.length === outputs && !places === (discs === 0), "codes");
+  const fallback = BigUint64Array.from(even);
+  return {lo, hi, fallback, row: /** @type {Inside["row"]} */ ((i, n) => { for (const part of parts) part(i, n); })};
+}
+
+/**
+ * Packed colours: the colour of an input.
+ * @param {Cursor} c
+ * @param {number} k inputs
+ * @param {number} n colours
+ * @returns {(i: number) => number}
+ */
+function colors(c, k, n) {
+  const size = 32 - Math.clz32(n - 1), bytes = Math.ceil(k * size / 8), length = 4 * Math.ceil(bytes / 3);
+  const text = c.text.slice(c.at, c.at += length);
+  let packed = "";
+  try {
+    packed = atob(text);
+  } catch { // refused below
+  }
+  need(packed.length === bytes && btoa(packed) === text, "packed colours");
+  const b = Uint8Array.from(packed, (s) => s.charCodeAt(0));
+  /** @type {(from: number, to: number) => number} The number in these bits. */
+  const number = (from, to) => {
+    let v = 0;
+    for (let at = from; at < to; at++) v = 2 * v + (b[at >> 3] >> (7 - at % 8) & 1);
+    return v;
   };
+  need(number(k * size, 8 * bytes) === 0, "bits after the last colour");
+  const color = (/** @type {number} */ i) => number(i * size, (i + 1) * size);
+  for (let i = 0; i < k; i++) need(color(i) < n, "colours");
+  return color;
+}
+
+/**
+ * Writes the row of a disc, unless the threshold is not where the fill ends: false.
+ * @param {bigint} w
+ * @param {bigint} l
+ * @param {bigint} h
+ * @param {(j: number) => bigint} key
+ * @param {number} t
+ * @param {BigUint64Array} n
+ */
+function disc(w, l, h, key, t, n) {
+  const end = key(t), left = w - BigInt(n.length) * l, full = left === 0n ? 0n : (left - 1n) / (h - l);
+  let before = 0n;
+  for (let j = 0; j < n.length; j++) {
+    const k = key(j), first = k < end || k === end && j < t;
+    n[j] = first ? h : l;
+    if (first) before++;
+  }
+  n[t] = l + left - full * (h - l);
+  return before === full;
 }
 
 /** @param {Cursor} c What the publisher states: provenance and metadata. */
@@ -430,14 +582,28 @@ function labels(c, inputs, outputs) {
 }
 
 /**
- * The geometry of version 2: the key of an output for an input, and where rows end.
+ * Thresholds, where rows end.
  * @param {Cursor} c
  * @param {number} inputs
  * @param {number} outputs
- * @returns {{key: (i: number, j: number) => bigint, thresholds: Int32Array}}
+ */
+function ends(c, inputs, outputs) {
+  c.literal('"thresholds":');
+  need(inputs <= c.text.length, "thresholds");
+  const thresholds = new Int32Array(inputs);
+  need(c.each(inputs, (i) => { need((thresholds[i] = c.number()) < outputs, "thresholds"); }) === inputs, "thresholds");
+  return thresholds;
+}
+
+/**
+ * A geometry, from its value on: the key of an output for an input, and whether inputs have points of their own.
+ * @param {Cursor} c
+ * @param {number} inputs
+ * @param {number} outputs
+ * @returns {{key: (i: number, j: number) => bigint, from: boolean}}
  */
 function geometry(c, inputs, outputs) {
-  c.literal('"geometry":{"kind":');
+  c.literal('{"kind":');
   const kind = c.string(0, 100);
   /** @type {(name: string) => number} */
   const number = (name) => (c.literal(`,"${name}":`), c.number());
@@ -453,19 +619,16 @@ function geometry(c, inputs, outputs) {
   const from = points(inputs * axes);
   c.literal(',\n"output_points":');
   const to = points(outputs * axes);
-  c.literal(',\n"thresholds":');
-  const thresholds = new Int32Array(inputs);
-  need(c.each(inputs, (i) => { need((thresholds[i] = c.number()) < outputs, "thresholds"); }) === inputs, "thresholds");
   if (kind === "points") {
     need(rows === 0 && cols === 0 && to && (from || inputs === outputs), "points");
     const x = from ?? to;
     limit(axes, x, to);
-    return {thresholds, key: (i, j) => squares(axes, (a) => x[i * axes + a] - to[j * axes + a])};
+    return {from: !!from, key: (i, j) => squares(axes, (a) => x[i * axes + a] - to[j * axes + a])};
   }
   need((kind === "grid" || kind === "ring") && axes === 0 && !from && !to && inputs === outputs, "geometry");
   need(kind === "grid" ? rows >= 1 && rows * cols === outputs : rows === 0 && cols === 0, "rows and columns");
-  if (kind === "ring") return {thresholds, key: (i, j) => BigInt(Math.min(Math.abs(i - j), outputs - Math.abs(i - j)))};
-  return {thresholds, key: (i, j) => {
+  if (kind === "ring") return {from: false, key: (i, j) => BigInt(Math.min(Math.abs(i - j), outputs - Math.abs(i - j)))};
+  return {from: false, key: (i, j) => {
     const down = rows * (i % cols - j % cols), across = cols * (Math.floor(i / cols) - Math.floor(j / cols));
     return BigInt(down) ** 2n + BigInt(across) ** 2n;
   }};
