@@ -159,6 +159,9 @@ func plants() ([]plant, error) {
 		}
 	}
 
+	codes, codesLow := coded(eps)
+	honestCode := from(codesRows)
+
 	const unit = 1 << 52
 	deep := Table{Epsilon: eps, Bits: 62, Lo: []uint64{250 * unit, 250 * unit, 250 * unit, 1},
 		Hi: []uint64{679 * unit, 679 * unit, 679 * unit, 2}}
@@ -336,6 +339,44 @@ func plants() ([]plant, error) {
 			sees: byExact | byLaw, n: 2_000,
 		},
 		{
+			name: "codes", about: "two codes of two colours, without a bug: nothing may reject it", table: codes, n: 200_000,
+		},
+		{
+			name:  "code chosen by the data",
+			about: "a client takes the code that its place has to itself: which code was taken then shows it",
+			table: codes, device: func(i int, word uint64) int {
+				if i == 0 {
+					word /= 2 // the first half of the words draws the first code
+				}
+				return honestCode(i, word)
+			},
+			sees: byExact | byLoss | byLaw, n: 2_000,
+		},
+		{
+			name: "low weight of a code", about: "one unit less for the other colour, and one more for the own: in one code of two",
+			table: codesLow, sees: byExact, n: 100_000,
+		},
+		{
+			name: "colour of the next input", about: "packed colours read one too far, in the second code",
+			table: codes, device: func(i int, word uint64) int {
+				if i < 4 && word >= 512 {
+					i = (i + 1) % 4
+				}
+				return honestCode(i, word)
+			},
+			sees: byExact | byLaw, n: 10_000,
+		},
+		{
+			name: "fallback of one colour", about: "a client without usable data has the colour 0 of every code: bits that were not set",
+			table: codes, device: func(i int, word uint64) int {
+				if i == 4 {
+					return int(word / 512 * 2)
+				}
+				return honestCode(i, word)
+			},
+			sees: byExact | byLoss | byLaw, n: 2_000,
+		},
+		{
 			name: "tail lost to 53 bits", about: "a float64 as random number: an output of weight 2^-62 is never drawn",
 			table: deep, device: func(i int, word uint64) int {
 				u, c := float64(word>>9)*0x1p-53, 0.0
@@ -349,6 +390,32 @@ func plants() ([]plant, error) {
 			sees: byExact, n: 100_000,
 		},
 	}, nil
+}
+
+// codesRows are four inputs with all pairs of two colours in two codes, of weight 2^9 each, and the fallback: ceil(512 /
+// (1 + e)) = 138.
+var codesRows = [][]uint64{
+	{374, 138, 374, 138}, {374, 138, 138, 374}, {138, 374, 374, 138}, {138, 374, 138, 374}, {256, 256, 256, 256},
+}
+
+// coded returns the table of codesRows, and one with a unit less for the lowest weights of the first code.
+func coded(eps ldp.Epsilon) (good, low Table) {
+	good = controlTable(eps, controlBits, 138, 374, codesRows)
+	low = controlTable(eps, controlBits, 138, 374, nil)
+	low.Lo[0], low.Lo[1], low.Hi[0], low.Hi[1] = 137, 137, 375, 375
+	for _, row := range good.Rows {
+		row.N = slices.Clone(row.N)
+		for j, v := range row.N[:2] {
+			switch v {
+			case 138:
+				row.N[j]--
+			case 374:
+				row.N[j]++
+			}
+		}
+		low.Rows = append(low.Rows, row)
+	}
+	return good, low
 }
 
 // Controls plants bugs into a small mechanism and runs every gate on each. The result is the same every time. The error

@@ -50,7 +50,7 @@ func TestCodes(t *testing.T) {
 		!strings.Contains(text, "utility: no claims") || card.Discs > 0 && !strings.Contains(text, "each disc has the nearest") {
 		t.Error(text)
 	}
-	if text := must(t, "", "audit", "-n", "2000", out); !strings.Contains(text, "passed") {
+	if text := must(t, "", "audit", "-samples", "2000", out); !strings.Contains(text, "passed") {
 		t.Error(text)
 	}
 
