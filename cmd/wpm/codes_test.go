@@ -70,7 +70,7 @@ func TestCodes(t *testing.T) {
 	counts := filepath.Join(dir, "reports")
 	must(t, "", "simulate", "-devices", "3000", "-o", counts, out, write(t, dir, "users.csv", "label,count\np7,3\np20,1\n"))
 	part := filepath.Join(dir, "part")
-	must(t, "", "count", "-epoch", "simulation", "-o", part, out, counts)
+	must(t, "", "count", "-policy", out, "-epoch", "simulation", "-o", part, counts)
 	text := must(t, "", "aggregate", "-counts", part, "-epoch", "simulation", out)
 	if !strings.Contains(text, "Histogram none") || strings.Contains(text, "Bias") {
 		t.Error(text)
