@@ -3,7 +3,7 @@
 It answers the lines of docs/spec/conform.md on standard input, so that wpm-conform can test it:
     wpm-conform -- python3 vectors/client.py
 Integers and fractions are exact. It takes its random bytes from the lines, so it is no program for private data."""
-import hashlib, heapq, json, math, re, sys, zlib
+import base64, datetime, hashlib, heapq, json, math, re, sys, zlib
 from decimal import Decimal, getcontext
 from fractions import Fraction
 getcontext().prec = 60
@@ -138,28 +138,39 @@ def read_policy(text, data):
     opaque = re.search(r'\n"certificate":(.*),\n"cost":(.*),\n"input_labels":', s)  # neither has line ends
     need(compact(opaque[1]) and compact(opaque[2]), "certificate or cost")
     p = json.loads(s[:opaque.start()] + '\n"input_labels":' + s[opaque.end():])
-    two, k, kv, bits = p["format"] == "wpm-policy-2", p["inputs"], p["outputs"], p["bits"]
-    need(two or p["format"] == "wpm-policy-1", "format")
+    version = {f"wpm-policy-{n}": n for n in (1, 2, 3)}.get(p["format"], 0)
+    two, coded, timed, k, kv = version > 1 and "geometry" in p, "codes" in p, "schedule" in p, p["inputs"], p["outputs"]
+    need(version == 3 and (coded or timed) or version and not coded and not timed and two == (version == 2), "format")
     need(1 <= k <= 2**20 and 1 <= kv <= 2**20, "sizes")
     p["epsilon"], a = epsilon(p["epsilon"]), p.get("input_aliases")
-    for name in "lo", "hi": p[name] = units([p[name]] * kv if two and type(p[name]) is str else p[name])
-    bound = lambda v: f'"{v[0]}"' if two and len(set(v)) == 1 else listed(v, '"{}"'.format)
+    if coded: need(opaque[1] == "null" and p["output_labels"] is None and p["mode"] == "mixture", "beside codes")
+    for name in ("lo", "hi") * (not coded):
+        p[name] = units([p[name]] * kv if version > 1 and type(p[name]) is str else p[name])
+    bound = lambda v: f'"{v[0]}"' if version > 1 and len(set(v)) == 1 else listed(v, '"{}"'.format)
     loss = lambda x: "null" if x is None else quote(canonical(epsilon(x)))
     inner = lambda o, *f: "{" + ",".join(f'"{name}":{g(o[name])}' for name, g in zip(o, f)) + "}"
     number, texts, o, g = "{:d}".format, lambda v: listed(v, quote), p["provenance"], p.get("geometry")
     need(" ".join(o) == "geometry geometry_epsilon base_measure base_measure_epsilon note", "provenance")
     need(not two or " ".join(g) == "kind axes rows cols", "geometry")
-    fields = {"format": quote(p["format"]), "epsilon": quote(canonical(p["epsilon"])), "bits": number(bits)}
-    fields |= {"mode": quote(p["mode"])} | {name: number(p[name]) for name in ("work_limit_ms", "inputs", "outputs")}
+    fields = {"format": quote(p["format"]), "epsilon": quote(canonical(p["epsilon"])), "bits": number(p["bits"])}
+    fields |= {"mode": quote(p["mode"]), "work_limit_ms": number(p["work_limit_ms"])}
+    or_null = lambda v: "null" if v is None else quote(v)
+    if timed: fields["schedule"] = inner(check_schedule(p["schedule"]), quote, or_null, or_null, number)
+    fields |= {name: number(p[name]) for name in ("inputs", "outputs")}
     fields |= {"provenance": inner(o, quote, loss, quote, loss, quote)}
     fields |= {"metadata": listed(p["metadata"].items(), lambda m: quote(m[0]) + ":" + quote(m[1]), "{}")}
     fields |= {"certificate": opaque[1], "cost": opaque[2]}
     fields |= {"input_labels": texts(p["input_labels"]), "output_labels": texts(p["output_labels"])}
     fields |= {"input_aliases": listed(a, pair(quote))} if a else {}
-    fields |= {"lo": bound(p["lo"]), "hi": bound(p["hi"]), "fallback": row_text(p["fallback"])}
+    if not coded: fields |= {"lo": bound(p["lo"]), "hi": bound(p["hi"]), "fallback": row_text(p["fallback"])}
     if two: fields["geometry"] = inner(g, quote, number, number, number)
-    for name in "input_points output_points thresholds".split() * two: fields[name] = listed(p[name])
-    if not two: fields["rows"] = listed(p["rows"], row_text, "[\n\n]", ",\n")
+    for name in "input_points output_points".split() * two: fields[name] = listed(p[name])
+    if two and not coded: fields["thresholds"] = listed(p["thresholds"])
+    if coded:
+        code = lambda c: inner(c, quote, quote, *([number, quote] if "color" in c else [quote, listed]))
+        need(len(p["codes"]) * k <= 2**28 and p["codes"], "colours")
+        fields["codes"] = listed(p["codes"], code, "[\n\n]", ",\n")
+    if not two and not coded: fields["rows"] = listed(p["rows"], row_text, "[\n\n]", ",\n")
     text = "{\n" + ",\n".join(f'"{name}":{text}' for name, text in fields.items())
     need(text + "\n}\n" == s, "another spelling")
     check_policy(p, two, k, kv)
@@ -168,7 +179,8 @@ def read_policy(text, data):
 def check_policy(p, two, k, kv):
     o, sized = p["provenance"], lambda least, most, texts: all(least <= len(t.encode()) <= most for t in texts)
     need(p["work_limit_ms"] == 0 if p["mode"] == "mixture" else 1 <= p["work_limit_ms"] <= 3600000, "work limit")
-    need(p["mode"] == "projection" or p["mode"] == "mixture" and (two or p["rows"]), "mode")
+    coded = "codes" in p
+    need(p["mode"] == "projection" or p["mode"] == "mixture" and (two or coded or p["rows"]), "mode")
     for name, clean in ("geometry", "public"), ("base_measure", "data-independent"):
         need(o[name] == "derived-dp" if o[name + "_epsilon"] else o[name] in (clean, "unstated"), "provenance")
     meta = [name.encode() for name in p["metadata"]]
@@ -183,12 +195,61 @@ def check_policy(p, two, k, kv):
     need(len(inputs) == k and len(outputs) == kv and sized(1, 256, names + outputs), "labels")
     need(len(set(names)) == len(names) and (p["output_labels"] is None or len(set(outputs)) == kv), "labels twice")
     p["index"] = {a.encode(): i for i, a in [*enumerate(inputs), *p.get("input_aliases", [])]}
+    if coded: check_codes(p, k)
     check_box(p["epsilon"], p["bits"], p["lo"], p["hi"])
     need(len(p["lo"]) == kv, "bounds")
-    p["fallback"] = expand(p, p["fallback"])
-    if two: return check_geometry(p, k, kv)
+    p["fallback"] = [v for c in p["codes"] for v in c["even"]] if coded else expand(p, p["fallback"])
+    if two: return check_geometry(p, k, k if coded else kv)
+    if coded: return
     p["rows"] = p["rows"] and [expand(p, row) for row in p["rows"]]
     need(p["rows"] is None or len(p["rows"]) == k, "rows")
+def check_schedule(s):
+    need(" ".join(s) == "epochs first last period", "schedule")
+    forms = {"year": "%Y", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d"}
+    def begins(epoch):
+        need(re.fullmatch(r"[2-9]\d{3}(-W?\d\d(-\d\d)?)?", epoch, re.ASCII), "epoch")
+        week = s["epochs"] == "week"
+        day = datetime.datetime.strptime(epoch + "-1" * week, forms[s["epochs"]] + "-%u" * week)
+        need(day.strftime(forms[s["epochs"]]) == epoch, "epoch")
+        return day
+    ends = [begins(v) for v in (s["first"], s["last"]) if v is not None]
+    need(s["epochs"] in forms and ends == sorted(ends) and (s["period"] == 0 or 2 <= s["period"] <= 10000), "schedule")
+    return s
+def check_codes(p, k):
+    p["lo"], p["hi"], weight, discs = [], [], 0, 0
+    for c in p["codes"]:
+        disc = " ".join(c) == "weight low high thresholds"
+        need(disc or " ".join(c) == "weight low colors color", "component")
+        c["weight"], c["low"], *high = units([c[name] for name in ("weight", "low", "high") if name in c])
+        n = k if disc else c["colors"]
+        need(disc or 2 <= n <= 2**20, "colors")
+        c["high"] = high[0] if disc else c["weight"] - (n - 1) * c["low"]
+        need(0 < c["weight"] and n * c["low"] <= c["weight"] <= n * c["high"], "weights of a component")
+        c["even"] = [c["weight"] // n + (y < c["weight"] % n) for y in range(n)]
+        if disc: need(len(c["thresholds"]) == k and all(0 <= t < k for t in c["thresholds"]), "thresholds")
+        else:
+            size, packed = (n - 1).bit_length(), base64.b64decode(c["color"], validate=True)
+            bits = f"{int.from_bytes(b'1' + packed):b}"[-8 * len(packed):] if packed else ""
+            need(base64.b64encode(packed).decode() == c["color"] and len(packed) == -(-k * size // 8), "packed colours")
+            c["of"] = [int(bits[i * size:(i + 1) * size], 2) for i in range(k)]
+            need(max(c["of"]) < n and "1" not in bits[k * size:], "colours")
+        p["lo"] += [c["low"]] * n
+        p["hi"] += [c["high"]] * n
+        weight, discs = weight + c["weight"], discs + disc
+    need(weight == 2**p["bits"], "weights of components")
+    need(("geometry" in p) == (discs > 0) and p.get("input_points") is None, "geometry")
+def component(p, c, i):
+    n = [c["low"]] * len(c["even"])
+    if "of" in c:
+        n[c["of"][i]] = c["high"]
+        return n
+    left, width = c["weight"] - len(n) * c["low"], c["high"] - c["low"]
+    full = (left - 1) // width if left else 0
+    for at, j in enumerate(sorted(range(len(n)), key=lambda j: (p["key"](i, j), j))):
+        if at == full:
+            n[j] += left - full * width
+            return n if j == c["thresholds"][i] else c["even"]
+        n[j] += width
 def expand(p, row):
     lo, hi = p["lo"], p["hi"]
     full, extra = row["full"], [(j, *units([u])) for j, u in row["extra"]]
@@ -199,7 +260,7 @@ def expand(p, row):
     check_row(p["bits"], lo, hi, n)
     return n
 def check_geometry(p, k, kv):
-    x, v, t = p["input_points"], p["output_points"], p["thresholds"]
+    x, v, t = p["input_points"], p["output_points"], p.get("thresholds", [0] * k)
     kind, a, r, c = p["geometry"].values()
     need(len(t) == k and 0 <= min(t) <= max(t) < kv, "thresholds")
     if kind == "points":
@@ -215,6 +276,7 @@ def check_geometry(p, k, kv):
     p["key"] = lambda i, j: min((i - j) % kv, (j - i) % kv)
     if kind == "grid": p["key"] = lambda i, j: ((i % c - j % c) * r)**2 + ((i // c - j // c) * c)**2
 def row_of(p, i):
+    if "codes" in p: return [v for c in p["codes"] for v in component(p, c, i)]
     if "thresholds" not in p: return p["rows"][i]
     n, lo, hi, t = list(p["lo"]), p["lo"], p["hi"], p["thresholds"][i]
     for j in sorted(range(len(lo)), key=lambda j: (p["key"](i, j), j)):

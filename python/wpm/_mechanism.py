@@ -507,7 +507,7 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
     Result
         map : (k,) ndarray or None
             The shares of the population; None with a reason where releases do not identify it.
-        raw : (kv,) ndarray
+        raw : (kv,) ndarray, None of a policy with codes
             The counts as shares.
         frame : DataFrame or GeoDataFrame
             With places: these, with the columns share, group, low and high. A group is a part of the map that the counts
@@ -578,7 +578,7 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
     table = None if places is None else in_order(places, inputs, k)
     r = _solve("estimate", c, line, progress)
     out = Result({name: _entries(v) for name, v in r.items() if name not in ("seconds", "groups")})
-    out.raw = series(_floats(r["raw"]), outputs)
+    out.raw = series(_floats(r["raw"]), outputs) if r["raw"] else None
     out.map = r["map"] and series(_floats(r["map"]), inputs)
     if table is not None and r["map"]:
         out.frame = _framed(table, np.asarray(out.map), r.get("groups"))
