@@ -302,30 +302,3 @@ func (a *assignment) level(j int, d float64) {
 		}
 	}
 }
-
-// value returns the cost of pi and the dual value of the potentials: equal at the optimum.
-func (a *assignment) value() (primal, dual float64) {
-	for e, v := range a.pi {
-		primal += v * a.cost[e]
-	}
-	for i := range a.k {
-		w := a.w[a.k] - a.w[i]
-		sum := a.excess[i]
-		for _, v := range a.pi[i*a.n : (i+1)*a.n] {
-			sum += v // mu_i
-		}
-		dual += w * sum
-	}
-	for j := range a.n {
-		m := math.Inf(1)
-		for i := range a.k {
-			m = min(m, a.cost[i*a.n+j]-(a.w[a.k]-a.w[i]))
-		}
-		if m > 0 {
-			dual += a.lo[j] * m
-		} else {
-			dual += a.hi[j] * m
-		}
-	}
-	return primal, dual
-}
