@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
-	"pgregory.net/rapid"
 )
 
 // Decode and Encode are inverse, the ID is the hash of the file, and what is decoded verifies.
@@ -488,5 +489,32 @@ func TestDecodeErrorLines(t *testing.T) {
 		if want := fmt.Sprintf("line %d", tc.line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s instead of %s: error %v, want %q in it", tc.new, tc.old, err, want)
 		}
+	}
+}
+
+// TestFormatErrorPlace: an error of a text names the member, the line and the offset, and stays short.
+func TestFormatErrorPlace(t *testing.T) {
+	at := FormatError{Offset: 7, Line: 2, Field: "bits", Problem: "no"}
+	if got, want := at.Error(), `policy: not a canonical policy file: line 2, offset 7, in "bits": no`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p := mustNew(t, smallConfig(t))
+	// A value in another spelling is a fault in its member.
+	var spelt *FormatError
+	if _, err := Decode(bytes.Replace(mustEncode(t, p), []byte(`"1.5"`), []byte(`"3/2"`), 1)); !errors.As(err, &spelt) ||
+		spelt.Field != "epsilon" {
+		t.Errorf("%v, want a FormatError in epsilon", err)
+	}
+	// What stands after the end is in no member.
+	if _, err := Decode(append(mustEncode(t, p), '\n')); !errors.As(err, &spelt) || spelt.Field != "" {
+		t.Errorf("%v, want a FormatError outside any member", err)
+	}
+	// The first member is a member like the others.
+	twice := bytes.Replace(mustEncode(t, p), []byte("\n\"epsilon\""), []byte("\n\"format\""), 1)
+	if _, err := Decode(twice); err == nil || !strings.Contains(err.Error(), `want member "epsilon"`) {
+		t.Errorf("two formats: %v", err)
+	}
+	if _, err := Decode(bytes.Repeat([]byte("x"), 1000)); err == nil || len(err.Error()) > 200 {
+		t.Errorf("a long message: %v", err)
 	}
 }

@@ -3,8 +3,10 @@ package policy
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -324,5 +326,69 @@ func TestVerifyCatchesTampering(t *testing.T) {
 		if err := Verify(p); !errors.Is(err, tc.want) {
 			t.Errorf("%s: Verify = %v, want %v", tc.name, err, tc.want)
 		}
+	}
+}
+
+// TestRowEdges: a row of no box, its length, and an amount that is all of hi - lo.
+func TestRowEdges(t *testing.T) {
+	if _, err := NewRow(&ldp.Polytope{}, ldp.Weights{}); !errors.Is(err, ErrShape) {
+		t.Errorf("a row of the zero box: %v, want ErrShape", err)
+	}
+	p := mustNew(t, smallConfig(t))
+	if n := p.c.Rows[0].Fill(); n != 3 { // two full columns and one in part
+		t.Errorf("Fill = %d, want 3", n)
+	}
+	if err := (Row{full: []int32{2}, extra: []extra{{0, 100}}}).check(p.Polytope(), 90); err == nil ||
+		!strings.HasSuffix(err.Error(), "want 0 < units < 100") {
+		t.Errorf("100 units more than lo = 30 of at most 130: %v", err)
+	}
+}
+
+// TestVerifyReadsEveryRow: Verify looks at every row again, and at the fallback.
+func TestVerifyReadsEveryRow(t *testing.T) {
+	p := mustNew(t, smallConfig(t))
+	for i := -1; i < 3; i++ {
+		c := *p.c
+		c.Rows = slices.Clone(c.Rows)
+		name := "fallback"
+		if i < 0 {
+			c.Fallback = Row{full: []int32{0}}
+		} else {
+			c.Rows[i], name = Row{full: []int32{0}}, fmt.Sprintf("row %d", i)
+		}
+		if err := Verify(Policy{&c}); !errors.Is(err, ErrRow) || !strings.HasPrefix(err.Error(), name+": ") {
+			t.Errorf("%s changed: %v", name, err)
+		}
+	}
+}
+
+// TestLongestTexts: texts may be as long as the limits say, and there may be as many.
+func TestLongestTexts(t *testing.T) {
+	longest := smallConfig(t)
+	longest.OutputLabels[0], longest.Provenance.Note = strings.Repeat("l", maxLabel), strings.Repeat("n", maxNote)
+	longest.Metadata = map[string]string{strings.Repeat("k", maxKey): strings.Repeat("v", maxNote)}
+	if q, err := Decode(mustEncode(t, mustNew(t, longest))); err != nil || len(q.OutputLabel(0)) != maxLabel {
+		t.Errorf("the longest texts: %v", err)
+	}
+	for n, want := range map[int]error{maxMetadata: nil, maxMetadata + 1: ErrLimit} {
+		longest.Metadata = map[string]string{}
+		for i := range n {
+			longest.Metadata[strconv.Itoa(i)] = ""
+		}
+		if _, err := New(longest); !errors.Is(err, want) {
+			t.Errorf("%d entries of metadata: %v", n, err)
+		}
+	}
+}
+
+// TestFallbackOfAPoint: a box that is a point has one row, which raises nothing.
+func TestFallbackOfAPoint(t *testing.T) {
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), []uint64{3, 1}, []uint64{3, 1}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := mustNew(t, Config{Polytope: box, Rows: []Row{mustRow(t, box, []uint64{3, 1})}, Provenance: clean})
+	if w := point.Fallback(); w.At(0) != 3 || w.At(1) != 1 {
+		t.Errorf("the fallback of a point is %d, %d", w.At(0), w.At(1))
 	}
 }

@@ -553,3 +553,42 @@ func TestPrivateInUnexportedField(t *testing.T) {
 		}
 	}
 }
+
+// TestPrivateOfMaxBytes: private data of just MaxBytes are read.
+func TestPrivateOfMaxBytes(t *testing.T) {
+	p := mustNew(t, smallConfig(t))
+	line := "home," + strings.Repeat("0", maxNumeral-1) + "1\n"
+	most := MaxBytes
+	if !numtest.Full() {
+		most /= 64
+	}
+	data := []byte(strings.Repeat(line, most/len(line)))
+	lines := len(data) / len(line)
+	data = append(data, strings.Repeat("\n", most-len(data))...)
+	if pr, err := ParsePrivate(p, data); err != nil || pr.Mu()[0] != 1 {
+		t.Errorf("%d lines in %d bytes: %v", lines, len(data), err)
+	}
+}
+
+// TestDigitsForLabels: where inputs have no labels, digits are all that makes one.
+func TestDigitsForLabels(t *testing.T) {
+	cfg := projectionConfig(t, false)
+	cfg.InputLabels, cfg.Inputs = nil, 4000
+	many := mustNew(t, cfg)
+	for label, want := range map[string]bool{"0": true, "9": true, "90": true, "3999": true, "4000": false, "/": false,
+		":": false, "1.": false, "1:": false} {
+		if _, err := ParsePrivate(many, []byte(label+",1")); (err == nil) != want {
+			t.Errorf("label %q of 4000 inputs: %v", label, err)
+		}
+	}
+}
+
+// TestPrivateErrorText: the line is named if there is one.
+func TestPrivateErrorText(t *testing.T) {
+	for line, want := range map[int]string{0: "policy: unusable private data: no",
+		1: "policy: unusable private data: line 1: no"} {
+		if got := (&PrivateError{line, "no"}).Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -15,10 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
-	"pgregory.net/rapid"
 )
 
 // frequencies runs a release over every sampler word, with one word for the mixture's draw, and counts
@@ -525,6 +526,32 @@ func TestLawAfterTheContext(t *testing.T) {
 			if w := p.c.law(ended, private, never, 0); !slices.Equal(weights(w), weights(want)) {
 				t.Errorf("%v: %v, want %v", p, weights(w), weights(want))
 			}
+		}
+	}
+}
+
+// TestSolverDeadline: a solver is asked to stop after three quarters of the work limit. Two limits four hours apart tell,
+// without a clock: what passes between the two calls is all that can be off.
+func TestSolverDeadline(t *testing.T) {
+	const between = time.Hour
+	ends := make(map[time.Duration]time.Time)
+	for _, limit := range []time.Duration{4 * time.Hour, 8 * time.Hour} {
+		attempt(context.Background(), limit, func(ctx context.Context, _ []float64) ([]float64, error) {
+			ends[limit], _ = ctx.Deadline()
+			return nil, nil
+		}, nil, 1)
+	}
+	if d := ends[8*time.Hour].Sub(ends[4*time.Hour]) - 3*time.Hour; d < 0 || d > between {
+		t.Errorf("the ends of limits 4 hours apart are 3 hours and %v apart", d)
+	}
+}
+
+// TestSumWithinSlack: a sum that is off by just the slack is worth rounding.
+func TestSumWithinSlack(t *testing.T) {
+	for off, want := range map[float64]bool{massSlack: true, -massSlack: true, 2 * massSlack: false,
+		-2 * massSlack: false} {
+		if isDistribution([]float64{0.5, 0.5 + off}, 2) != want {
+			t.Errorf("a sum of 1 + %v: %v", off, !want)
 		}
 	}
 }

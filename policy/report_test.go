@@ -3,8 +3,10 @@ package policy
 import (
 	"bytes"
 	"encoding"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -118,5 +120,18 @@ func TestBelongs(t *testing.T) {
 		if err := p.Belongs(tc.r); (err == nil) != tc.ok || err != nil && !errors.Is(err, ErrReport) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
+	}
+}
+
+// TestReportEdges: the first output that no policy has, and a text that is too short.
+func TestReportEdges(t *testing.T) {
+	var r Report
+	data := binary.LittleEndian.AppendUint32(append([]byte(magic), slices.Repeat([]byte{7}, 32)...), MaxOutputs)
+	if err := r.UnmarshalBinary(data); !errors.Is(err, ErrReport) ||
+		!strings.HasSuffix(err.Error(), "output 1048576, at most 1048575") {
+		t.Errorf("a report of output 2^20: %v", err)
+	}
+	if err := r.UnmarshalText([]byte("00")); err == nil || !strings.HasSuffix(err.Error(), "2 characters, want 80") {
+		t.Errorf("a short text: %v", err)
 	}
 }
