@@ -60,7 +60,7 @@ func TestDependencies(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/wpm-go/wpm/"
-	allowed := map[string]bool{"ldp": true, "policy": true, "device": true, "internal/atomicfile": true,
+	allowed := map[string]bool{"ldp": true, "policy": true, "policy/ledger": true, "device": true, "internal/atomicfile": true,
 		"cmd/wpm-device": true}
 	for path := range strings.FieldsSeq(string(out)) {
 		if !allowed[strings.TrimPrefix(path, module)] {
