@@ -36,7 +36,7 @@ func BenchmarkMap(b *testing.B) {
 			}
 			channel := channelOf(b, rows)
 			p := Problem{Counts: drawCounts(r, channel, theta, c.n), Channel: channel, Geometry: g}
-			for n := range lengths {
+			for n := range kernels {
 				if _, err := g.kernel(n); err != nil {
 					b.Fatal(err)
 				}
@@ -61,7 +61,7 @@ func BenchmarkGeometry(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for n := range lengths {
+		for n := range kernels {
 			if _, err := g.kernel(n); err != nil {
 				b.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/wpm-go/wpm/wpmerr"
@@ -20,52 +21,67 @@ type groups struct {
 	size    []float64
 }
 
-// group makes n groups, small where theta has mass. Centers are chosen one after another, each the place with the
-// largest d w^(1/3): d is the distance to the nearest center, and w the mean of the prior and of theta. In the plane
-// this is the density of points from which a distribution w is least far, in W_1 (the exponent is (1/dim)/(1+1/dim)
-// there).
-func (f *fit) group(ctx context.Context, g *Geometry, theta []float64, n int) (groups, error) {
-	k := len(f.prior)
-	weight := make([]float64, k)
-	for i, t := range theta {
-		weight[i] = math.Cbrt(t/2 + f.prior[i]/2)
+// Groups makes up to n groups of places, small where there is weight, and returns the group of each place and a place
+// in the middle of each group. weight has an entry for each place, finite and not negative. Centers are chosen one
+// after another, each the place with the largest d w^(1/3): d is the distance to the nearest center, and w the weight.
+// In the plane this is the density of points from which a distribution w is least far, in W_1 (the exponent is
+// (1/dim)/(1+1/dim) there). There are fewer groups if the others would be at the points of their centers. It takes
+// O(n k). The errors are ErrShape and that of ctx.
+func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, centers []int, err error) {
+	k := g.K()
+	if len(weight) != k || n < 1 {
+		return nil, nil, fmt.Errorf("%w: %d groups of %d places, with %d weights", ErrShape, n, k, len(weight))
 	}
-	out := groups{of: make([]int, k)}
+	root := make([]float64, k)
+	for i, w := range weight {
+		root[i] = math.Cbrt(w)
+	}
+	of = make([]int, k)
 	near, row := make([]float64, k), make([]float64, k)
 	for i := range near {
 		near[i] = math.Inf(1)
 	}
 	next := 0
-	for i, w := range weight {
-		if w > weight[next] {
+	for i, w := range root {
+		if w > root[next] {
 			next = i
 		}
 	}
-	for len(out.centers) < n {
+	for len(centers) < n {
 		if ctx.Err() != nil {
-			return groups{}, wpmerr.Ended(ctx)
+			return nil, nil, wpmerr.Ended(ctx)
 		}
 		for i, d := range g.dist.Row(next, row) {
 			if d < near[i] {
-				near[i], out.of[i] = d, len(out.centers)
+				near[i], of[i] = d, len(centers)
 			}
 		}
-		out.centers = append(out.centers, next)
+		centers = append(centers, next)
 		next = 0
-		for i, w := range weight {
-			if near[i]*w > near[next]*weight[next] {
+		for i, w := range root {
+			if near[i]*w > near[next]*root[next] {
 				next = i
 			}
 		}
-		if near[next] == 0 { // all others are at the point of a center
+		if near[next] == 0 {
 			break
 		}
 	}
-	out.size = make([]float64, len(out.centers))
-	for _, a := range out.of {
-		out.size[a]++
+	return of, centers, nil
+}
+
+// group makes n groups for a map and the prior.
+func (f *fit) group(ctx context.Context, g *Geometry, theta []float64, n int) (groups, error) {
+	weight := make([]float64, len(theta))
+	for i, t := range theta {
+		weight[i] = t/2 + f.prior[i]/2
 	}
-	return out, nil
+	of, centers, err := g.Groups(ctx, weight, n)
+	by := groups{of: of, centers: centers, size: make([]float64, len(centers))}
+	for _, a := range of {
+		by.size[a]++
+	}
+	return by, err
 }
 
 // rough returns a map after a few steps of EM.

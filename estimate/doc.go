@@ -27,14 +27,18 @@
 // # Map
 //
 // A model writes the map as theta = u exp(f) / Z. Here u is the public prior, and f is normal with the covariance tau^2
-// exp(-D/l), less its mean over the places. Fisher scoring finds the mode of f given the counts, and Laplace's
-// approximation gives the evidence. Map is the average, by evidence, of the modes for four lengths l and five
-// roughnesses tau, and of the guess u itself. The prior log-weight is 0 for the guess, and -tau - log 20 for each
-// model. So the answer departs from the guess only where the counts support a model, and a rough map needs more counts.
+// exp(-D/l), less its mean over the places, or the square of that, for smooth maps. Fisher scoring finds the mode of f
+// given the counts, and Laplace's approximation gives the evidence. Map is the average, by evidence, of the modes for
+// seven such kernels and five roughnesses tau, and of the guess u itself. The prior weight of the guess is 0.2. A model
+// has to explain the counts better than the guess does to outweigh it, and a rough model has more to explain.
+//
+// With Settings.Draws, Map also draws maps from the posterior, by elliptical slice sampling around each mode. The mean
+// distance of draws to the map is how far the truth is expected to be; package estimate/atlas says so in words. lab's
+// "wpm-lab errors" compares that with real distances.
+//
 // See [Map] for the numbers, and [Signal] for the accuracy that the model predicts.
 //
-// Map is not the best everywhere. On broad, smooth maps of few devices, Raw is a little better. As the number of
-// devices grows, Map stays near the guess for longer than EM does.
+// Map is not the best everywhere. On broad, smooth maps of few devices, Raw is a little better.
 //
 // With k places and kv outputs, a step takes O(k^2 + k kv), plus the time for the runs of the channel. The matrix of a
 // step takes O(k + kv) for each run. Its Cholesky factor takes kv^3 / 6 operations, or fewer if the counts determine

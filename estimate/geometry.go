@@ -17,17 +17,19 @@ import (
 type Geometry struct {
 	dist    cost.Matrix            // k x k distances
 	unit    float64                // the median distance of a place to its nearest other one
-	kernels [len(lengths)]struct { // computed when first asked for
+	kernels [len(kernels)]struct { // computed when first asked for
 		once sync.Once
 		kernel
 		err error
 	}
 }
 
-// kernel is the covariance of the logarithm of a map of roughness 1, H exp(-D/l) H, where H takes the mean away.
+// kernel is the covariance of the logarithm of a map of roughness 1, H exp(-D/l) H, where H takes the mean away, or the
+// square of that.
 type kernel struct {
 	cov    []float64 // k x k
-	root   []float64 // R, lower triangle, with R R' = exp(-D/l), or nil if there is none
+	root   basis     // R, a lower triangle with R R' = exp(-D/l); or with R R' = cov if full
+	full   bool      // a square, or the distances are those of no Euclidean space: there is no such triangle
 	smooth basis     // the largest directions, of the longest kernel only
 }
 
@@ -178,7 +180,7 @@ func (g *Geometry) nearest() float64 {
 	return near[(n-1)/2]/2 + near[n/2]/2
 }
 
-// kernel returns that of a length of lengths[n].
+// kernel returns that of kernels[n].
 func (g *Geometry) kernel(n int) (kernel, error) {
 	c := &g.kernels[n]
 	c.once.Do(func() {
@@ -191,33 +193,62 @@ func (g *Geometry) kernel(n int) (kernel, error) {
 	return c.kernel, c.err
 }
 
-// kernelOf returns the kernel of a length of lengths[n] for places that stand for groups of some size each: H takes
-// away the mean over all. It takes 16 k^2 bytes for k groups, and the time of a Cholesky factor.
+// kernelOf returns kernels[n] for places that stand for groups of some size each: H takes away the mean over all. It
+// takes 16 k^2 bytes for k groups, and the time of a Cholesky factor, or of a product of matrices for a square.
 func (g *Geometry) kernelOf(n int, places []int, size []float64) (kernel, error) {
 	k := len(places)
-	out := kernel{cov: g.exponential(lengths[n], places)}
-	out.root = slices.Clone(out.cov)
-	for x := range k {
-		out.root[x*k+x] += indefinite
-	}
-	total := blasOf.Dasum(k, size, 1)
-	if cholesky(out.root, k) {
+	length, total := kernels[n].length, blasOf.Dasum(k, size, 1)
+	out := kernel{cov: g.exponential(length, places)}
+	if kernels[n].smooth {
 		center(out.cov, size, total)
-	} else { // these are distances of no Euclidean space
-		root, err := g.factorOf(lengths[n], places, size)
+		return squareOf(out.cov, size, total), nil
+	}
+	out.root = basis{k, slices.Clone(out.cov)}
+	for x := range k {
+		out.root.l[x*k+x] += indefinite
+	}
+	if cholesky(out.root.l, k) {
+		center(out.cov, size, total)
+	} else {
+		root, err := g.factorOf(length, places, size)
 		if err != nil {
 			return kernel{}, err
 		}
 		clear(out.cov)
-		out.root = nil
+		out.root, out.full = root, true
 		if root.rank > 0 {
 			blasOf.Dgemm(blas.NoTrans, blas.Trans, k, k, root.rank, 1, root.l, root.rank, root.l, root.rank, 0, out.cov, k)
 		}
 	}
-	if n == len(lengths)-1 {
+	if n == longest {
 		out.smooth = largest(out.cov, size, total)
 	}
 	return out, nil
+}
+
+// squareOf returns the kernel C S C, with C given and S the sizes, of mean variance 1 if it has any. It is a covariance
+// whatever C is.
+func squareOf(c, size []float64, total float64) kernel {
+	k := len(size)
+	for x := range k {
+		for y := range k {
+			c[x*k+y] *= math.Sqrt(size[y])
+		}
+	}
+	out := kernel{cov: make([]float64, k*k), root: basis{k, c}, full: true}
+	blasOf.Dsyrk(blas.Lower, blas.NoTrans, k, k, 1, c, k, 0, out.cov, k)
+	variance := 0.0
+	for x := range k {
+		variance += size[x] / total * out.cov[x*k+x]
+		for y := range x {
+			out.cov[y*k+x] = out.cov[x*k+y]
+		}
+	}
+	if variance > noKernel {
+		blasOf.Dscal(k*k, 1/variance, out.cov, 1)
+		blasOf.Dscal(k*k, 1/math.Sqrt(variance), c, 1)
+	}
+	return out
 }
 
 // exponential returns exp(-D/l) for some places, and a length l in units of g.unit.

@@ -9,17 +9,33 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// The models that Map averages, besides the guess.
+// The models that Map averages, besides the guess: those of each kernel and each roughness. Lengths are in units of
+// Geometry.unit, and roughnesses are standard deviations of the logarithm of a map.
 var (
-	lengths     = [...]float64{1.5, 3, 6, 12}         // of the kernel, in units of Geometry.unit
-	roughnesses = [...]float64{0.3, 0.6, 1.2, 2.4, 4} // standard deviations of the logarithm of a map
+	kernels = [...]struct {
+		length float64
+		smooth bool
+	}{{0.5, false}, {1.5, false}, {3, false}, {6, false}, {12, false}, {2, true}, {6, true}}
+	roughnesses = [...]float64{0.3, 0.6, 1.2, 2.4, 4}
 )
+
+// guessWeight is the prior weight of the guess; the models share the rest.
+const guessWeight = 0.2
+
+// longest is the kernel of the largest features of a map.
+const longest = 4
 
 // Settings of an estimator. The zero value is the default.
 type Settings struct {
 	// Progress, if not nil, is called with the numbers of steps done and of all steps, never concurrently.
 	Progress func(done, total int)
+	// Draws is how many maps Map draws from its posterior, and as many from its prior: 0 to MaxDraws. They are what its
+	// error is measured by.
+	Draws int
 }
+
+// MaxDraws bounds Settings.Draws.
+const MaxDraws = 10_000
 
 func (s Settings) progress(done, total int) {
 	if s.Progress != nil {
@@ -29,9 +45,10 @@ func (s Settings) progress(done, total int) {
 
 // Model is one of the models that Map averages. The guess has Length and Roughness 0.
 type Model struct {
-	Length    float64 `json:"length"`    // of the kernel, in the unit of the distances
-	Roughness float64 `json:"roughness"` // standard deviation of the logarithm of the map
-	Weight    float64 `json:"weight"`    // in the average; all of a Result sum to 1
+	Length    float64 `json:"length"`           // of the kernel, in the unit of the distances
+	Smooth    bool    `json:"smooth,omitempty"` // the kernel is that of smooth maps
+	Roughness float64 `json:"roughness"`        // standard deviation of the logarithm of the map
+	Weight    float64 `json:"weight"`           // in the average; all of a Result sum to 1
 }
 
 // Guess reports whether m is the guess: the prior, whatever the counts.
@@ -41,12 +58,16 @@ func (m Model) Guess() bool { return m.Roughness == 0 }
 type Result struct {
 	// Theta is the map: k shares.
 	Theta []float64
-	// Models are the guess and the 20 others, by length and roughness.
+	// Models are the guess and the 35 others, by kernel and roughness.
 	Models []Model
 	// Ratio is the expected distance of the map to the truth, divided by that of the guess: between 0 and 1. See Signal.
 	Ratio float64
 	// Signal says what the counts say beyond the guess.
 	Signal Signal
+	// Draws are maps drawn from the posterior, and Before as many from the prior, all equally likely: what the truth may
+	// be after the counts, and before them. They leave the guess itself out: a cautious map leans on it, and an honest
+	// error does not.
+	Draws, Before [][]float64
 }
 
 const (
@@ -66,9 +87,12 @@ const negligible = 20
 //
 //	theta = u exp(f) / Z,   f normal with mean 0 and covariance tau^2 H exp(-D/l) H
 //
-// where u is the public prior, D are the distances of p.Geometry, and H takes the mean away. It averages 4 lengths l
-// (1.5, 3, 6 and 12 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4, 4),
-// each with the weight e^(-tau)/20 times its evidence, and the guess u itself with the weight of its likelihood.
+// where u is the public prior, D are the distances of p.Geometry, and H takes the mean away. It averages 5 lengths l
+// (0.5, 1.5, 3, 6 and 12 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4,
+// 4), each with its evidence as the weight, and the guess u itself with that of its likelihood: of a prior weight of 1,
+// the guess has 0.2, and the models share the rest.
+// The maps of exp(-D/l) are rough from place to place. So there are two more kernels, of smooth maps: the squares of H
+// exp(-D/l) H, of variance 1 on average, for lengths of 2 and 6.
 //
 // Above 1,000 places, 500 groups stand for the places; groups are small where a first map has mass. Within a group the
 // map follows the prior.
@@ -85,13 +109,18 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 	if err != nil {
 		return Result{}, err
 	}
+	if s.Draws < 0 || s.Draws > MaxDraws {
+		return Result{}, fmt.Errorf("%w: %d draws, want 0 to %d", ErrShape, s.Draws, MaxDraws)
+	}
 	g := p.Geometry
 	if len(f.prior) <= places {
 		a, err := f.average(ctx, g.kernel, nil, s)
 		if err != nil {
 			return Result{}, err
 		}
-		return a.result(g.unit), nil
+		res := a.result(g.unit)
+		res.Draws, res.Before = a.draws(s.Draws), a.before
+		return res, nil
 	}
 	theta, err := f.rough(ctx)
 	if err != nil {
@@ -100,9 +129,13 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 	em := theta
 	var chosen []bool
 	var a average
+	var by groups
 	for stage, n := range []int{rough, fine} {
 		half := Settings{Progress: func(done, total int) { s.progress(stage*total+done, 2*total) }}
-		by, err := f.group(ctx, g, theta, n)
+		if n == fine {
+			half.Draws = s.Draws
+		}
+		by, err = f.group(ctx, g, theta, n)
 		if err != nil {
 			return Result{}, err
 		}
@@ -121,7 +154,12 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 		}
 	}
 	res := a.result(g.unit)
-	res.Theta = theta
+	res.Theta, res.Draws, res.Before = theta, a.draws(s.Draws), a.before
+	for _, list := range [][][]float64{res.Draws, res.Before} {
+		for n, d := range list {
+			list[n] = by.spread(g, d, f.prior)
+		}
+	}
 	return res, nil
 }
 
@@ -133,27 +171,31 @@ type average struct {
 	// For the signal: of maps, their shares of features, and the sum of their variances.
 	features [][]float64
 	variance []float64
+
+	fits   []*fit      // of the models that have a part in draws, at their modes
+	before [][]float64 // draws from the prior
 }
 
 // average fits the models, but for those that are not chosen; nil is all. The guess is one of them.
 func (f *fit) average(
 	ctx context.Context, kernelOf func(n int) (kernel, error), chosen []bool, s Settings,
 ) (average, error) {
-	n := 1 + len(lengths)*len(roughnesses)
-	a := average{make([]float64, n), make([][]float64, n), make([][]float64, n), make([]float64, n)}
-	longest, err := kernelOf(len(lengths) - 1)
+	n := 1 + len(kernels)*len(roughnesses)
+	a := average{logs: make([]float64, n), maps: make([][]float64, n), features: make([][]float64, n),
+		variance: make([]float64, n), fits: make([]*fit, n)}
+	c, err := kernelOf(longest)
 	if err != nil {
 		return a, err
 	}
-	smooth := longest.smooth
+	smooth := c.smooth
 	// The guess has the log-likelihood 0: all others are relative to it.
 	a.maps[0], a.features[0] = f.prior, smooth.features(f.prior)
 	for m := range a.logs[1:] {
 		a.logs[1+m] = math.Inf(-1)
 	}
 	s.progress(1, n)
-	w := walk{fit: f, ctx: ctx, average: a, chosen: chosen, smooth: smooth}
-	for l := range lengths {
+	w := walk{fit: f, ctx: ctx, average: a, chosen: chosen, smooth: smooth, best: math.Inf(-1), keep: s.Draws > 0}
+	for l := range kernels {
 		if ctx.Err() != nil {
 			return a, wpmerr.Ended(ctx)
 		}
@@ -164,6 +206,7 @@ func (f *fit) average(
 		if err := w.length(l, c); err != nil {
 			return a, err
 		}
+		a.before = append(a.before, f.imagine(c, l, s.Draws)...)
 		s.progress(1+(l+1)*len(roughnesses), n)
 	}
 	return a, nil
@@ -176,8 +219,9 @@ type walk struct {
 	average average
 	chosen  []bool // nil: all
 	smooth  basis
+	keep    bool // fits, for draws
 
-	best  float64   // of the log-weights
+	best  float64   // of the log-weights of models
 	from  int       // the best roughness of the last length, where the next one begins
 	start []float64 // logarithm of its map, or nil
 }
@@ -222,7 +266,7 @@ func (w *walk) length(l int, c kernel) error {
 // model fits one, and returns its log-weight.
 func (w *walk) model(m int, tau float64) (float64, error) {
 	a := w.average
-	prior := -tau - math.Log(float64(len(a.logs)-1))
+	prior := math.Log((1 - guessWeight) / guessWeight / float64(len(a.logs)-1))
 	evidence, err := w.mode(w.ctx, tau, w.best-prior-negligible)
 	if err != nil {
 		return 0, err
@@ -234,6 +278,10 @@ func (w *walk) model(m int, tau float64) (float64, error) {
 		a.maps[m], a.features[m] = w.at.theta, w.smooth.features(w.at.theta)
 		if v > w.best-doubtful { // others have next to no part in the signal
 			a.variance[m] = w.variance(w.smooth)
+			if w.keep {
+				at := *w.fit
+				a.fits[m] = &at
+			}
 		}
 	}
 	return v, nil
@@ -254,9 +302,10 @@ func (a average) likely() []bool {
 // result needs the unit of lengths.
 func (a average) result(unit float64) Result {
 	res := Result{Theta: a.theta(), Models: []Model{{}}}
-	for _, l := range lengths {
+	for _, c := range kernels {
 		for _, tau := range roughnesses {
-			res.Models = append(res.Models, Model{Length: min(l*unit, math.MaxFloat64), Roughness: tau})
+			res.Models = append(res.Models,
+				Model{Length: min(c.length*unit, math.MaxFloat64), Smooth: c.smooth, Roughness: tau})
 		}
 	}
 	for m, w := range softmax(a.logs) {

@@ -272,7 +272,7 @@ func TestMapEdges(t *testing.T) {
 				}
 				sum += m.Weight
 			}
-			if len(res.Models) != 21 || !res.Models[0].Guess() || res.Models[1].Guess() || !(math.Abs(sum-1) <= 1e-14) ||
+			if len(res.Models) != 36 || !res.Models[0].Guess() || res.Models[1].Guess() || !(math.Abs(sum-1) <= 1e-14) ||
 				!(res.Ratio >= 0 && res.Ratio <= 1) {
 				t.Errorf("%d models of sum %v, ratio %v", len(res.Models), sum, res.Ratio)
 			}
@@ -595,7 +595,7 @@ func TestSignal(t *testing.T) {
 		eps  float64
 		n    int
 		want Signal
-	}{{.01, 100, NoSignal}, {.5, 30, NoSignal}, {1, 3000, GoodSignal}, {4, 1000, GoodSignal}} {
+	}{{.01, 100, NoSignal}, {.2, 30, NoSignal}, {1, 3000, GoodSignal}, {4, 1000, GoodSignal}} {
 		res, err := Map(context.Background(), mapWorld(t, c.eps, c.n), Settings{})
 		if err != nil {
 			t.Fatal(err)

@@ -41,8 +41,8 @@ type fit struct {
 	guess   []float64 // prior P
 	slack   float64   // rounding of a log-likelihood
 
-	cov   []float64 // K, k x k
-	fresh bool      // no model of this K is done
+	kernel
+	fresh bool // no model of this K is done
 	tau   float64
 	damp  float64 // 1 or more, of (tau^2 K)^-1 in steps: see climb
 	at    point
@@ -62,7 +62,7 @@ type information struct {
 	t     []float64 // T, k x wide, or nil for V
 	theta []float64 // of V
 	q     []float64 // of V
-	root  []float64 // of N/q
+	roots []float64 // of N/q
 	gram  []float64 // T' K T, of which the lower triangle is used
 	moved float64   // gain since
 
@@ -96,16 +96,16 @@ const (
 // begin starts the models of one kernel at the map whose logarithm is given, or at the guess if that is better.
 func (f *fit) begin(c kernel, logs []float64) {
 	k := len(f.prior)
-	f.cov, f.fresh, f.few, f.tau, f.damp = c.cov, true, true, 1, 1
+	f.kernel, f.fresh, f.few, f.tau, f.damp = c, true, true, 1, 1
 	f.at = f.move(make([]float64, k), make([]float64, k))
-	if logs == nil || c.root == nil {
+	if logs == nil || c.full {
 		return
 	}
 	// K a = logs, but for a constant, where the sum of a is 0.
 	a, one := slices.Clone(logs), slices.Repeat([]float64{1}, k)
 	for _, x := range [][]float64{a, one} {
-		blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, k, c.root, k, x, 1)
-		blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, k, c.root, k, x, 1)
+		blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, k, c.root.l, k, x, 1)
+		blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, k, c.root.l, k, x, 1)
 	}
 	sum, all := 0.0, 0.0
 	for i := range a {
@@ -287,7 +287,7 @@ func (f *fit) across(y []float64) []float64 {
 	}
 	f.channel.mix(weighed, w, math.Inf(-1))
 	for j, q := range f.q {
-		w[j] = f.root[j] * (w[j] - q*sum)
+		w[j] = f.roots[j] * (w[j] - q*sum)
 	}
 	return w
 }
@@ -301,7 +301,7 @@ func (f *fit) subtract(w, x []float64) {
 	}
 	scaled, g, sum := make([]float64, len(w)), make([]float64, k), 0.0
 	for j, q := range f.q {
-		scaled[j] = f.root[j] * w[j]
+		scaled[j] = f.roots[j] * w[j]
 		sum += q * scaled[j]
 	}
 	f.channel.back(scaled, g)
@@ -333,9 +333,9 @@ func (f *fit) divide(x []float64) {
 func (f *fit) inform() {
 	k, kv := f.channel.Dims()
 	f.moved = 0
-	f.wide, f.t, f.theta, f.q, f.root = kv, nil, f.at.theta, f.at.q, make([]float64, kv)
+	f.wide, f.t, f.theta, f.q, f.roots = kv, nil, f.at.theta, f.at.q, make([]float64, kv)
 	for j, q := range f.q {
-		f.root[j] = math.Sqrt(f.n / max(q, leastShare))
+		f.roots[j] = math.Sqrt(f.n / max(q, leastShare))
 	}
 	if kv <= 2*k {
 		f.byOutputs()
@@ -347,7 +347,7 @@ func (f *fit) inform() {
 // byOutputs computes the gram matrix for T = V, which for a policy is the work of some rows per run.
 func (f *fit) byOutputs() {
 	k, kv := f.channel.Dims()
-	theta, q, root := f.theta, f.q, f.root
+	theta, q, roots := f.theta, f.q, f.roots
 	weighed, mean := make([]float64, k*k), make([]float64, k) // diag(theta) K and theta' K
 	for i, t := range theta {
 		row := weighed[i*k:][:k]
@@ -375,7 +375,7 @@ func (f *fit) byOutputs() {
 	for j, q := range q {
 		row := f.gram[j*kv:][:j+1]
 		for h := range row {
-			row[h] = root[j] * root[h] * (row[h] - q*means[h])
+			row[h] = roots[j] * roots[h] * (row[h] - q*means[h])
 		}
 	}
 }
@@ -390,7 +390,7 @@ func (f *fit) byPlaces() {
 		}
 		row := v[i*kv:][:kv]
 		for j, p := range f.channel.row(i) {
-			row[j] = t * (p - f.q[j]) * f.root[j]
+			row[j] = t * (p - f.q[j]) * f.roots[j]
 		}
 	}
 	for from := 0; from < kv; from += block {

@@ -40,12 +40,12 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 
 	first, _ := likelihood(prior)
 	logs, maps := []float64{0}, [][]float64{prior}
-	for _, length := range []float64{1.5, 3, 6, 12} {
+	for _, length := range []float64{.5, 1.5, 3, 6, 12, -2, -6} { // below 0: the square
 		near := make([][]float64, k)
 		for a := range near {
 			near[a] = make([]float64, k)
 			for b, d := range dist[a] {
-				near[a][b] = math.Exp(-d / (length * unit))
+				near[a][b] = math.Exp(-d / (math.Abs(length) * unit))
 			}
 		}
 		kernel := make([][]float64, k)
@@ -66,6 +66,9 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 					}
 				}
 			}
+		}
+		if length < 0 {
+			kernel = plainSquare(kernel)
 		}
 		l := plainRoot(kernel)
 		r := len(l[0])
@@ -143,7 +146,7 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 					break
 				}
 			}
-			logs = append(logs, v-first-logdet/2-tau-math.Log(20))
+			logs = append(logs, v-first-logdet/2+math.Log(4./35))
 			maps = append(maps, theta)
 		}
 	}
@@ -228,4 +231,25 @@ func plainRoot(a [][]float64) [][]float64 {
 		}
 	}
 	return l
+}
+
+// plainSquare is the square of a matrix, of mean diagonal 1.
+func plainSquare(a [][]float64) [][]float64 {
+	k := len(a)
+	out, mean := make([][]float64, k), 0.0
+	for i := range out {
+		out[i] = make([]float64, k)
+		for j := range k {
+			for b := range k {
+				out[i][j] += a[i][b] * a[b][j]
+			}
+		}
+		mean += out[i][i] / float64(k)
+	}
+	for i := range out {
+		for j := range k {
+			out[i][j] /= mean
+		}
+	}
+	return out
 }

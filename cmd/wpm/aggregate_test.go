@@ -39,8 +39,8 @@ func TestAggregateAndEvaluate(t *testing.T) {
 	table := filepath.Join(dir, "h.csv")
 	for form, reports := range map[string]string{"text": text.String(), "binary": binary.String()} {
 		path := write(t, dir, "r", reports)
-		card := must(t, "", "aggregate", "-o", table, policy, path)
-		for _, want := range []string{"3 reports", "probability 0.95", "cells away in W_1 (certified"} {
+		card := must(t, "", "aggregate", "-top", "4", "-o", table, policy, path)
+		for _, want := range []string{"3 reports", "probability 0.95", "cells from the truth in W_1, wherever people are (certified"} {
 			if !strings.Contains(card, want) {
 				t.Errorf("%s: no %q in\n%s", form, want, card)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/server"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -95,9 +96,10 @@ func TestAggregateMap(t *testing.T) {
 		t.Errorf("remarks on nothing:\n%s", text)
 	}
 	for _, want := range []string{
-		"Map       Signal ok: the map is better than the guess. Largest place: 54 3", "every place alike",
+		"Map       The map is about 0.", " cells from the truth, and within 0.", "say much, and change the guess.",
+		"Largest place: 54 3", "every place alike",
 		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around 9   0.0625  ",
-		"\nRegions: all shares that the reports do not contradict, whatever the map (level 0.9).",
+		"\nRegions: the interval has every share of a region that agrees with the reports, by the reports alone (level 0.9).",
 		"approximate: a single place",
 	} {
 		if !strings.Contains(text, want) {
@@ -109,8 +111,10 @@ func TestAggregateMap(t *testing.T) {
 	for _, v := range got.Map {
 		sum += v
 	}
-	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "ok" ||
-		got.Estimator != "map" || len(got.Models) != 21 || got.Reason != "" {
+	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "weak" || // places share rows
+		got.Error == nil || !(got.Error.Expected > 0) || !(got.Error.Within90 < got.Error.Guess) ||
+		got.Information != atlas.Much || got.Verdict != atlas.Change ||
+		got.Estimator != "map" || len(got.Models) != 36 || got.Reason != "" {
 		t.Errorf("map %v, sum %v, %+v", got.Map, sum, got)
 	}
 	if r := got.Regions; len(r) != 2 || !(r[0].Lower <= 0.51 && 0.5 <= r[0].Upper) || r[0].Approximate ||
@@ -130,7 +134,8 @@ func TestAggregateMap(t *testing.T) {
 		rows[10][1] != "0.1875" {
 		t.Errorf("%q, map %v", rows[10], got.Map[9])
 	}
-	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "cannot resolve single places") ||
+	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "No part of the map is certain to have more") ||
+		strings.Contains(text, "\nBias") ||
 		strings.Contains(text, "Largest place") {
 		t.Errorf("of few reports\n%s", text)
 	}
@@ -197,8 +202,8 @@ func TestAggregateOrder(t *testing.T) {
 	must(t, "", "design", "-ring", "6", "-eps", "3", "-o", path)
 	many, few := write(t, dir, "many", drawn(t, path, peaks(6, 1, 4), 2000)), write(t, dir, "few", "index,count\n2,1\n")
 	text, at := must(t, "", "aggregate", "-counts", many, "-regions", regions, path), 0
-	for _, want := range []string{"Signal ok", "guess   raw     map\n", "\nRegions", "\nBias ", "\nSampling ",
-		"\nSingle places, as released", "\npoint "} {
+	for _, want := range []string{"The reports say much", "guess   raw     map\n", "\nRegions", "\nThe reports as they are (raw)", "\nBias ",
+		"\nSampling ", "\npoint "} {
 		n := strings.Index(text[at:], want)
 		if n < 0 {
 			t.Fatalf("no %q, or too early, in\n%s", want, text)
@@ -278,7 +283,7 @@ func TestAggregateOdd(t *testing.T) {
 		{"more", "3,1000000000000000\n", "", "limit exceeded: 1000000000000000 releases at point 3"},
 		{"more", "0,0\n", "", "no reports"},
 		{"more", "9,1\n", "", "\"9\" is not known"},
-		{"same", "0,9\n", "", "Signal none"},
+		{"same", "0,9\n", "", "next to nothing"},
 		{"matrix", "2,9\n", "", "expectation-maximization"},
 		{"matrix", "2,9\n", "-estimator map", "no distances between inputs: the cost is 2 x 3"},
 		{"matrix", "2,9\n", "-prior " + at("p0", "0,0\n1,7\n"), "Map "},
@@ -415,7 +420,7 @@ func TestEvaluateScores(t *testing.T) {
 		!strings.Contains(string(b), "The truth is private") {
 		t.Errorf("%v\n%s", err, b)
 	}
-	for _, want := range []string{"\nMap   Signal ok", "\n       W_2  ", "\nguess  ", "\nraw    ", "\nmap    "} {
+	for _, want := range []string{"\nMap   The map is about 0.", "\n       W_2  ", "\nguess  ", "\nraw    ", "\nmap    "} {
 		if text := must(t, "", "evaluate", "-counts", counts, path, truth); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

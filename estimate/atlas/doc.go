@@ -19,7 +19,9 @@
 // because the rows of neighbours are nearly the same. So [World.Map] also groups places in squares, in steps of a
 // factor 2. The squares are large enough for the counts to say something about the three largest, and no smaller than
 // the counts ask for. Map.Parts lists them, Map.Drawn spreads the mass of each within it like the guess, and
-// Map.Headline says in a sentence or two where the population is. [World.Regions] gives the share of a region with its
+// Map.Headline says in a sentence or two where the population is. Estimate.Error is how far the truth is expected to be
+// from the map, from draws of what the counts leave open, and Information and Verdict are what the counts know, and what
+// they say of the guess. [World.Regions] gives the share of a region with its
 // interval, whatever the map.
 //
 // # What is guaranteed
@@ -27,7 +29,7 @@
 // Every map is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at any
 // GOMAXPROCS. A place that Map.Single names, or a square of a map with more than one, has more than the guess in every
 // map that the counts do not contradict at level 0.9; see estimate.Interval for what that level holds. The map itself
-// is an estimate, and its error has no bound.
+// is an estimate. Its error is stated, and not proved: lab's "wpm-lab errors" compares it with real distances.
 //
 // Everything here comes from reports and public data. It costs no privacy, and no error here can cost any.
 //

@@ -45,10 +45,16 @@ type Estimate struct {
 	Guess     []float64 // of the k inputs: what one would say without a report
 	Raw       []float64 // of the kv outputs: the reports as they are
 
-	Models     []estimate.Model // of ByMap, else nil
-	Signal     *estimate.Signal // of ByMap, else nil: how much better the estimate is than the guess
-	Gap        *float64         // of ByMLE, else nil: see estimate.Likeliest
-	Iterations int              // of ByMLE
+	Models []estimate.Model // of ByMap, else nil
+	Signal *estimate.Signal // of ByMap, else nil: how much better the estimate is than the guess
+	// Error is how far the map is from the truth; nil if there are no distances, and of a Biased world, whose error
+	// nobody knows. What the reports know, and what they say of the guess, are "" then, and for another estimator than
+	// ByMap.
+	Error       *Error
+	Information Information
+	Verdict     Verdict
+	Gap         *float64 // of ByMLE, else nil: see estimate.Likeliest
+	Iterations  int      // of ByMLE
 }
 
 // Default returns the estimator of a world: ByMap, or ByEM if there are no distances.
@@ -107,11 +113,12 @@ func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Sett
 		if w.Geometry == nil {
 			return cmp.Or(w.NoGeometry, estimate.ErrNoGeometry)
 		}
-		r, err := estimate.Map(ctx, p, estimate.Settings{Progress: s.Progress})
+		r, err := estimate.Map(ctx, p, estimate.Settings{Progress: s.Progress, Draws: draws})
 		if err != nil {
 			return err
 		}
 		e.Shares, e.Models, e.Signal = r.Theta, r.Models, &r.Signal
+		return e.judge(ctx, w, r)
 	case ByEM:
 		r, err := estimate.EM(ctx, p)
 		if err != nil {

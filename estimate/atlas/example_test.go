@@ -41,7 +41,7 @@ func Example() {
 	fmt.Println(m.Headline)
 	fmt.Printf("%d reports: %.2f at place 5, which released %.2f\n", counts.Total(), m.Shares[5], m.Raw[5])
 	// Output:
-	// Signal ok: the map is better than the guess. Largest places: 5 53 %, 10 26 %.
+	// The reports say much, and change the guess. Largest places: 5 53 %, 10 26 %.
 	// 250 reports: 0.53 at place 5, which released 0.44
 }
 

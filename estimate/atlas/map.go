@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/patch"
 )
 
@@ -56,6 +57,9 @@ func (w World) Map(ctx context.Context, counts []uint64, s Settings) (m Map, err
 		return m, err
 	}
 	m.join()
+	if m.Signal != nil && m.Patches.Shared() > 0 { // more reports would not make it better
+		*m.Signal = min(*m.Signal, estimate.WeakSignal)
+	}
 	m.Parts = partsOf(m.Estimate, m.Of, m.Squares)
 	m.Headline = m.headline(w.name)
 	return m, nil

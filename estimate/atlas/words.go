@@ -5,23 +5,27 @@ import (
 	"math"
 	"strings"
 
-	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/plane"
 )
 
+// knows says in a sentence what the reports know, and what they say of the guess; "" if that is not known.
+func (e Estimate) knows() string {
+	switch {
+	case e.Information == "":
+		return ""
+	case e.Information == None && e.Verdict == Confirm:
+		return "The reports say next to nothing: they do not contradict the guess. "
+	case e.Verdict == Confirm:
+		return fmt.Sprintf("The reports say %s, and confirm the guess. ", e.Information)
+	case e.Information == None:
+		return "The reports say next to nothing, but contradict the guess. "
+	}
+	return fmt.Sprintf("The reports say %s, and change the guess. ", e.Information)
+}
+
 // headline answers where the population is, as far as the counts can tell.
 func (m Map) headline(label func(int) string) string {
-	var text string
-	if m.Signal != nil {
-		switch *m.Signal {
-		case estimate.NoSignal:
-			text = "Signal none: the map is no better than the guess. "
-		case estimate.WeakSignal:
-			text = "Signal weak: the map is somewhat better than the guess. "
-		default:
-			text = fmt.Sprintf("Signal %s: the map is better than the guess. ", m.Signal)
-		}
-	}
+	text := m.knows()
 	if len(m.Shares) == 1 {
 		return text + "There is one place."
 	}
@@ -36,10 +40,10 @@ func (m Map) headline(label func(int) string) string {
 		return text + "Largest places: " + strings.Join(list, ", ") + "."
 	}
 	if m.Squares == 1 {
-		return text + "The data cannot resolve single places, nor any part of the map."
+		return text + "No part of the map is certain to have more than the guess has there."
 	}
 	if m.Tested {
-		text += "The data cannot resolve single places. "
+		text += "No single place is certain to have more than the guess has there. "
 	} else {
 		text += "There are too many places to name single ones. "
 	}
@@ -66,7 +70,7 @@ func (m Map) Coarse() string {
 func (m Map) fineness() string {
 	switch {
 	case m.Squares == 1:
-		return "The map is drawn as the guess: the reports say no more."
+		return "The map is drawn as the guess: the reports contradict no part of it."
 	case m.Level == 0:
 		return ""
 	case m.Side > 0:
@@ -75,6 +79,12 @@ func (m Map) fineness() string {
 	}
 	return fmt.Sprintf("The map is drawn in %d groups of places: the reports do not tell finer parts apart.", m.Squares)
 }
+
+// small is a weight that is as good as none.
+const small = 0.005
+
+// estimated is what holds of every map that a model makes.
+const estimated = "It is an estimate: how far it may be off is not proved."
 
 // Assumes says in words what is in a map beside the counts. prior names the guess: every place alike, or a file.
 func (m Map) Assumes(prior string) string {
@@ -90,12 +100,16 @@ func (m Map) Assumes(prior string) string {
 				guess += m.Weight
 			}
 		}
-		text += fmt.Sprintf("The map is an average of the guess (weight %.2g; %s) and of models from smooth to rough around it. "+
-			"It is an estimate, and its error has no bound.",
-			guess, prior)
+		text += "The map mixes smooth and rough models of where people may be"
+		if guess < small {
+			text += fmt.Sprintf(". The reports leave nothing of the guess itself (%s). ", prior)
+		} else {
+			text += fmt.Sprintf(" with the guess itself (%s), which has a weight of %s. ", prior, plane.Percent(guess))
+		}
+		text += estimated
 	case ByEM:
-		text += fmt.Sprintf("The map is an average over the path of expectation-maximization that starts from the guess (%s). "+
-			"It is an estimate, and its error has no bound.", prior)
+		text += fmt.Sprintf("The map is an average over the path of expectation-maximization that starts from the guess (%s). ",
+			prior) + estimated
 	case ByMLE:
 		gap := math.Inf(1)
 		if m.Gap != nil {

@@ -20,7 +20,13 @@ type estimateAnswer struct {
 	Raw       numbers  `json:"raw"`
 	Models    []model  `json:"models,omitempty"`
 	Signal    string   `json:"signal,omitempty"`
-	Gap       *number  `json:"gap,omitempty"`
+	// Error is in the unit of the cost's distances; see atlas.Error, and there for the two words. A line with a member
+	// error is one that failed, so it is not called that.
+	Error       *mapError         `json:"map_error,omitempty"`
+	Information atlas.Information `json:"information,omitempty"`
+	Verdict     atlas.Verdict     `json:"verdict,omitempty"`
+
+	Gap *number `json:"gap,omitempty"`
 	// Patch is the patch of each place, if there are places that no number of reports tells apart: see estimate/patch.
 	Patch []int `json:"patch,omitempty"`
 	// Groups are the squares of the map, with "groups": true.
@@ -62,11 +68,19 @@ func groupsOf(ctx context.Context, w atlas.World, m atlas.Map, counts []uint64, 
 	return g, err
 }
 
+// mapError is how far a map is from the truth.
+type mapError struct {
+	Expected number `json:"expected"`
+	Within90 number `json:"within90"`
+	Guess    number `json:"guess"`
+}
+
 // model is one of those that the estimator map averages.
 type model struct {
 	Length    number `json:"length"`
 	Roughness number `json:"roughness"`
 	Weight    number `json:"weight"`
+	Smooth    bool   `json:"smooth,omitempty"`
 }
 
 func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, error) {
@@ -130,10 +144,14 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		theta := numbers(r.Shares)
 		ans.Map = &theta
 		for _, m := range r.Models {
-			ans.Models = append(ans.Models, model{number(m.Length), number(m.Roughness), number(m.Weight)})
+			ans.Models = append(ans.Models, model{number(m.Length), number(m.Roughness), number(m.Weight), m.Smooth})
 		}
 		if r.Signal != nil {
 			ans.Signal = r.Signal.String()
+		}
+		if r.Error != nil {
+			ans.Error = &mapError{number(r.Error.Expected), number(r.Error.Within90), number(r.Error.Guess)}
+			ans.Information, ans.Verdict = r.Information, r.Verdict
 		}
 		if r.Gap != nil {
 			gap := number(*r.Gap)

@@ -115,7 +115,10 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"     mode, which does not identify it, and for raw of other points), raw [kv]: the counts as shares, seconds;\n" +
 		"     of the estimator map: models [{length, roughness, weight}], which the map is an average of, by weight: length\n" +
 		"     in the unit of distances, roughness the standard deviation of the map's logarithm, 0 for the guess; and signal:\n" +
-		"     none, weak or ok, whether the map is better than the guess;\n" +
+		"     none, weak or ok, whether the map is better than the guess; map_error {expected, within90, guess}: how far the\n" +
+		"     truth is from the map on average, and in nine of ten cases at most, and from the guess on average, by draws of\n" +
+		"     the posterior, in the unit of distances; information: much, little or none, what the counts know; verdict:\n" +
+		"     confirm or change, what they say of the guess; a model with smooth true is of smooth maps;\n" +
 		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise;\n" +
 		"     where places share a row with others: patch [k], the places of one number are told apart by no number of releases"}
 

@@ -37,7 +37,8 @@ type Config struct {
 	Large    int      `json:"large"`    // one more number of devices, for four of the maps; 0: 200 000
 	Runs     int      `json:"runs"`     // simulations of each case; 0: 5
 	Seed     uint64   `json:"seed"`
-	Plan     bool     `json:"plan"` // other maps, and predictions of every case beside what maps are
+	Plan     bool     `json:"plan"`  // other maps, and predictions of every case beside what maps are
+	Cases    int      `json:"cases"` // of RunErrors; 0: 60
 
 	// Progress, if not nil, is told how much is done. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`
@@ -225,6 +226,11 @@ func (s study) worlds(ctx context.Context) ([]world, error) {
 		}
 		all = append(all, real...)
 	}
+	return s.chosen(all)
+}
+
+// chosen are those that Config.Maps names.
+func (s study) chosen(all []world) ([]world, error) {
 	if s.cfg.Maps == nil {
 		return all, nil
 	}

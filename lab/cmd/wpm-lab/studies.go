@@ -411,20 +411,9 @@ func mappingStudy() study {
 }
 
 func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
-	cfg := mapping.Config{
-		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"),
-		Runs: c.Int("runs"),
-		Seed: c.Uint64("seed"), Plan: c.Bool("plan"), Progress: shell.Progress(c.Root().ErrWriter),
-	}
-	if c.String("maps") != "" {
-		cfg.Maps = strings.Split(c.String("maps"), ";")
-	}
-	for _, s := range shell.List(c.String("devices")) {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return nil, nil, fmt.Errorf("-devices: %q is not a whole number", s)
-		}
-		cfg.Devices = append(cfg.Devices, n)
+	cfg, err := mappingConfig(c)
+	if err != nil {
+		return nil, nil, err
 	}
 	res, err := mapping.Run(ctx, cfg)
 	if err != nil {
@@ -462,6 +451,67 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		}
 		return w.Flush()
 	}, nil
+}
+
+func errorsStudy() study {
+	return study{
+		examples: []string{"errors -runs 20 -o errors"},
+		name:     "errors", usage: "the error that maps state, beside what it is, over kinds of maps, eps and devices",
+		about:  "Needs no data. Releases are simulated from -seed. Some minutes with the defaults.",
+		seeded: "of maps and releases", positive: []string{"runs", "cases"}, run: runErrors,
+		end: "Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "maps", Usage: "some of the maps, `NAME;NAME;...` (default all)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
+			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000,50000)"},
+			&cli.IntFlag{Name: "cases", Value: 60, Usage: "`NUMBER` of cases"},
+			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
+		},
+	}
+}
+
+func runErrors(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	cfg, err := mappingConfig(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := mapping.RunErrors(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "map\teps\tdevices\tguess\treal over stated\tunit\tsignal")
+		for _, s := range res.Cases {
+			fmt.Fprintf(w, "%s\t%v\t%d\t%.3g\t%.2f\t%s\t%s\n", s.Map, s.Eps, s.Devices, s.Guess, s.Ratio(), s.Unit, s.Signal)
+		}
+		fmt.Fprintln(w, "\nsignal\tcases\treal over stated\twithin 25 %\twithin 40 %\tmaps below the upper figure")
+		for _, s := range res.Calibration {
+			fmt.Fprintf(w, "%s\t%d\t%.2f\t%.0f %%\t%.0f %%\t%.1f %%\n", s.Signal, s.Cases, s.Ratio, 100*s.Within25,
+				100*s.Within40, 100*s.Below)
+		}
+		return w.Flush()
+	}, nil
+}
+
+// mappingConfig reads the flags of either study of maps.
+func mappingConfig(c *cli.Command) (mapping.Config, error) {
+	cfg := mapping.Config{
+		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"),
+		Runs: c.Int("runs"), Cases: c.Int("cases"),
+		Seed: c.Uint64("seed"), Plan: c.Bool("plan"), Progress: shell.Progress(c.Root().ErrWriter),
+	}
+	if c.String("maps") != "" {
+		cfg.Maps = strings.Split(c.String("maps"), ";")
+	}
+	for _, s := range shell.List(c.String("devices")) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return cfg, fmt.Errorf("-devices: %q is not a whole number", s)
+		}
+		cfg.Devices = append(cfg.Devices, n)
+	}
+	return cfg, nil
 }
 
 func countryStudy() study {

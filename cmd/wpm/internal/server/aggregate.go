@@ -20,6 +20,7 @@ import (
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
@@ -266,11 +267,11 @@ func (b *bias) text(u places.Unit, none string) string {
 	case b == nil:
 		return none
 	case b.P > 0:
-		return fmt.Sprintf("it is up to %s away in W_%v (certified; more reports do not help)",
-			u.Distance(b.Distance, "%.6g"), b.P)
+		return fmt.Sprintf("the shares of very many reports are up to %s from the truth in W_%v, wherever people are (certified)",
+			u.Distance(b.Distance, "%.2g"), b.P)
 	}
-	return fmt.Sprintf("moving one to the other costs up to %.6g %s (certified; more reports do not help)", b.Worst,
-		u.Costs())
+	return fmt.Sprintf("moving the shares of very many reports to the truth costs up to %.2g %s, wherever people are (certified)",
+		b.Worst, u.Costs())
 }
 
 // biasOf returns what the policy certifies of its worst case. It is nil where the policy claims nothing, or is too
@@ -323,17 +324,15 @@ func (t Tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radi
 		_, err := fmt.Fprintf(out, "\nHistogram none: %v.\n", errSets)
 		return err
 	}
-	fmt.Fprintf(out, "\nBias      what clients draw from is not the mean of the private distributions: %s.\n",
-		t.Bias.text(u, t.noBias))
-	fmt.Fprintf(out, "Sampling  with probability %v all bands hold; none is wider than %.2g on a side. They are about the\n"+
-		"          distribution that clients draw from, averaged over the clients.\n", t.Confidence, radius)
-	if t.Map != nil && t.Signal != estimate.GoodSignal.String() && !all {
+	if t.Map != nil && t.Information != atlas.Much && !all {
 		_, err := fmt.Fprintln(out,
 			"\nSingle places are not listed: the reports may not settle them. -top N lists them; -out and -json have them.")
 		return err
 	}
-	fmt.Fprintln(out, "\nSingle places, as released: noisy, and biased: releases are spread over the whole map.")
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "\nThe reports as they are (raw). A release moves its owner to hide where they are, so these shares are no map:\n")
+	fmt.Fprintf(out, "Bias      %s.\n", t.Bias.text(u, t.noBias))
+	fmt.Fprintf(out, "Sampling  with probability %v all bands hold the shares of very many reports; none is wider than %.2g on a side.\n\n",
+		t.Confidence, radius)
 	return printPoints(out, t.Points, top)
 }
 

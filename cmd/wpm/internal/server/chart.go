@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
@@ -49,21 +50,27 @@ func mapped(c *cli.Command) string {
 
 // charted is the map of a policy's reports, for people and programs.
 type charted struct {
-	Headline  string           `json:"headline"`
-	Estimator string           `json:"estimator,omitempty"`
-	Prior     string           `json:"prior"` // in words
-	Inputs    []string         `json:"inputs"`
-	Guess     []float64        `json:"guess"`
-	Raw       []float64        `json:"raw"` // of the outputs; null with codes
-	Map       []float64        `json:"map"` // null with a reason
-	Reason    string           `json:"reason,omitempty"`
-	Biased    bool             `json:"biased,omitempty"`
-	Signal    string           `json:"signal,omitempty"`
-	Models    []estimate.Model `json:"models,omitempty"`
-	Gap       *float64         `json:"gap,omitempty"`
-	Parts     int              `json:"parts,omitempty"` // that the reports tell apart
-	Level     float64          `json:"level,omitempty"` // of the intervals of regions
-	Regions   []regionShare    `json:"regions,omitempty"`
+	Headline  string    `json:"headline"`
+	Estimator string    `json:"estimator,omitempty"`
+	Prior     string    `json:"prior"` // in words
+	Inputs    []string  `json:"inputs"`
+	Guess     []float64 `json:"guess"`
+	Raw       []float64 `json:"raw"` // of the outputs; null with codes
+	Map       []float64 `json:"map"` // null with a reason
+	Reason    string    `json:"reason,omitempty"`
+	Biased    bool      `json:"biased,omitempty"`
+	Signal    string    `json:"signal,omitempty"`
+	// Error is how far the map is from the truth, by what the reports leave open, in the unit of distances; see
+	// atlas.Error. Information is what the reports know, and Verdict what they say of the guess.
+	Error       *atlas.Error      `json:"error,omitempty"`
+	Information atlas.Information `json:"information,omitempty"`
+	Verdict     atlas.Verdict     `json:"verdict,omitempty"`
+
+	Models  []estimate.Model `json:"models,omitempty"`
+	Gap     *float64         `json:"gap,omitempty"`
+	Parts   int              `json:"parts,omitempty"` // that the reports tell apart
+	Level   float64          `json:"level,omitempty"` // of the intervals of regions
+	Regions []regionShare    `json:"regions,omitempty"`
 
 	fine    atlas.Map
 	places  plane.Places
@@ -214,7 +221,7 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	case err != nil:
 		return m, fmt.Errorf("-estimator %s: %w", r.Estimator, err)
 	default:
-		m.found(r)
+		m.found(r, places.UnitOfPolicy(p))
 	}
 	if in.regions != nil { // whatever the estimator
 		m.Level = in.level
@@ -243,9 +250,23 @@ func worldOf(ctx context.Context, p policy.Policy, assume bool) (atlas.World, er
 	})
 }
 
+// errorText says how far off the map is, to two digits; "" if that is not known.
+func errorText(e *atlas.Error, u places.Unit) string {
+	if e == nil {
+		return ""
+	}
+	name, scale := u.Name, 1.0
+	if u.Cell > 0 {
+		name, scale = "cells", 1/u.Cell
+	}
+	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g in nine of ten cases; the guess is about %.2g from it. ",
+		scale*e.Expected, name, scale*e.Within90, scale*e.Guess)
+}
+
 // found takes over a map.
-func (m *charted) found(r atlas.Map) {
-	m.fine, m.Headline, m.note = r, r.Headline, r.Assumes(m.Prior)
+func (m *charted) found(r atlas.Map, u places.Unit) {
+	m.fine, m.Headline, m.note = r, errorText(r.Error, u)+r.Headline, r.Assumes(m.Prior)
+	m.Error, m.Information, m.Verdict = r.Error, r.Information, r.Verdict
 	m.Estimator, m.Map, m.Models, m.Gap, m.Parts = r.Estimator, r.Shares, r.Models, r.Gap, r.Squares
 	if r.Signal != nil {
 		m.Signal = r.Signal.String()
@@ -271,13 +292,14 @@ func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []co
 // print writes the map for people: the answer in words, the parts that the reports tell apart, the largest first, and
 // the regions.
 func (m charted) print(out io.Writer, top int) error {
-	fmt.Fprintf(out, "Map       %s\n", m.Headline)
+	text := m.Headline
 	if m.note != "" {
-		fmt.Fprintf(out, "          %s\n", m.note)
+		text += " " + m.note
 	}
+	fmt.Fprintf(out, "Map       %s\n", strings.ReplaceAll(text, ". ", ".\n          "))
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	if m.Map != nil && m.fine.Squares > 1 {
-		text := "Shares of the population, in the guess and in the map, and of the reports (raw)."
+		text := "Shares of the population in the guess and in the map; raw is the share of the reports."
 		if coarse := m.fine.Coarse(); coarse != "" {
 			text += "\n" + coarse
 		}
@@ -309,7 +331,8 @@ func (m charted) print(out io.Writer, top int) error {
 	if m.Regions == nil {
 		return nil
 	}
-	fmt.Fprintf(out, "\nRegions: all shares that the reports do not contradict, whatever the map (level %v).\n\n", m.Level)
+	fmt.Fprintf(out, "\nRegions: the interval has every share of a region that agrees with the reports, by the reports alone (level %v).\n\n",
+		m.Level)
 	table := m.regionTable()
 	fmt.Fprintln(w, tabbed(table.Head))
 	for _, row := range table.Rows {
@@ -330,7 +353,7 @@ func tabbed(cells []string) (text string) {
 
 func (m charted) regionTable() sheet.Table {
 	t := sheet.Table{
-		Title: fmt.Sprintf("Regions: all shares that the reports do not contradict (level %v)", m.Level),
+		Title: fmt.Sprintf("Regions: every share that agrees with the reports is in the interval (level %v)", m.Level),
 		Head:  []string{"region", "guess", "interval", "likeliest"},
 	}
 	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Approximate })

@@ -263,7 +263,7 @@ func (e Evaluation) print(w io.Writer, u places.Unit) error {
 	if e.unscored != "" {
 		fmt.Fprintf(w, "\n%s\n", e.unscored)
 	}
-	_, err := fmt.Fprintf(w, "\nMap   %s\nBias  what clients draw from is not the mean of the private distributions: %s.\n",
+	_, err := fmt.Fprintf(w, "\nMap   %s\nBias  of the line raw, not of the map: %s.\n",
 		e.Headline, e.Bias.text(u, e.noBias))
 	return err
 }

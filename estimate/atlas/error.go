@@ -1,0 +1,180 @@
+package atlas
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/mincostflow"
+)
+
+// Error is how far a map is from the truth by what the reports leave open: by maps drawn from the posterior of
+// estimate.Map. Distances are W_p under the cost, in the unit of the places. It relies on the prior of estimate.Map, and
+// is not a bound.
+type Error struct {
+	Expected float64 `json:"expected"` // mean distance of the truth
+	Within90 float64 `json:"within90"` // the truth is within it in nine of ten cases
+	Guess    float64 `json:"guess"`    // mean distance of the truth from the guess
+}
+
+// Information is what reports know.
+type Information string
+
+// The words for Expected over what it would be without reports: below 0.5, below 0.9, or more.
+const (
+	Much   Information = "much"
+	Little Information = "little"
+	None   Information = "none"
+)
+
+const (
+	littleKnown = 0.9
+	muchKnown   = 0.5
+)
+
+// Verdict is what reports say of the guess.
+type Verdict string
+
+// The guess is as near to the map as nine of ten maps of the posterior are, or it is not.
+const (
+	Confirm Verdict = "confirm"
+	Change  Verdict = "change"
+)
+
+const (
+	// draws of the posterior: the mean distance is known to 5 % where distances differ by a third.
+	draws = 40
+	// coarse groups stand for the places in the distances of draws, and fine ones in those of every wholeth draw: what
+	// coarse groups leave out is the same part of all.
+	coarse, fine, wholeth = 64, 400, 10
+)
+
+// judge sets the error of the shares, and its words, by draws of the posterior and of the prior.
+func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error {
+	if len(r.Draws) == 0 || w.Between == nil || w.Biased {
+		return nil
+	}
+	rough, err := w.ruler(ctx, *e, coarse)
+	if err != nil {
+		return err
+	}
+	off, err := rough.distances(ctx, e.Shares, r.Draws)
+	if err != nil {
+		return err
+	}
+	if len(e.Shares) > coarse {
+		if err := w.scale(ctx, *e, r.Draws, off); err != nil {
+			return err
+		}
+	}
+	far, err := rough.distances(ctx, e.Guess, r.Draws)
+	if err != nil {
+		return err
+	}
+	before, err := rough.distances(ctx, e.Guess, r.Before)
+	if err != nil {
+		return err
+	}
+	moved, err := rough.distances(ctx, e.Guess, [][]float64{e.Shares})
+	if err != nil {
+		return err
+	}
+	slices.Sort(off)
+	e.Error = &Error{Expected: mean(off), Within90: off[len(off)*9/10], Guess: mean(far)}
+	e.Information, e.Verdict = None, Change
+	switch known := e.Error.Expected / max(e.Error.Guess, mean(before)); {
+	case known < muchKnown:
+		e.Information = Much
+	case known < littleKnown:
+		e.Information = Little
+	}
+	if moved[0] <= e.Error.Within90 {
+		e.Verdict = Confirm
+	}
+	return nil
+}
+
+// scale multiplies distances on coarse groups by what they are on fine ones.
+func (w World) scale(ctx context.Context, e Estimate, list [][]float64, off []float64) error {
+	sharp, err := w.ruler(ctx, e, fine)
+	if err != nil {
+		return err
+	}
+	var some [][]float64
+	sum := 0.0
+	for n := wholeth / 2; n < len(list); n += wholeth {
+		some = append(some, list[n])
+		sum += off[n]
+	}
+	whole, err := sharp.distances(ctx, e.Shares, some)
+	if err != nil || !(sum > 0) {
+		return err
+	}
+	for n := range off {
+		off[n] *= mean(whole) * float64(len(whole)) / sum
+	}
+	return nil
+}
+
+func mean(x []float64) (m float64) {
+	for _, v := range x {
+		m += v / float64(len(x))
+	}
+	return m
+}
+
+// ruler measures W_p between maps, on groups of places.
+type ruler struct {
+	of    []int
+	cost  *cost.Dense // between the centers
+	power float64
+}
+
+// ruler has up to n groups, small where an estimate and its guess have mass.
+func (w World) ruler(ctx context.Context, e Estimate, n int) (ruler, error) {
+	weight := make([]float64, len(e.Shares))
+	for i, v := range e.Shares {
+		weight[i] = v/2 + e.Guess[i]/2
+	}
+	of, centers, err := w.Geometry.Groups(ctx, weight, n)
+	if err != nil {
+		return ruler{}, err
+	}
+	n = len(centers)
+	r := ruler{of, &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}, 1}
+	if p, ok := cost.Exponent(w.Between); ok {
+		r.power = p
+	}
+	buf := make([]float64, len(weight))
+	for a, i := range centers {
+		row := w.Between.Row(i, buf)
+		for b, j := range centers {
+			r.cost.Data[a*n+b] = row[j]
+		}
+	}
+	return r, nil
+}
+
+// sums adds what the places of each group have.
+func (r ruler) sums(x []float64) []float64 {
+	out := make([]float64, r.cost.K)
+	for i, a := range r.of {
+		out[a] += x[i]
+	}
+	return out
+}
+
+// distances from a map.
+func (r ruler) distances(ctx context.Context, from []float64, list [][]float64) (out []float64, err error) {
+	a := r.sums(from)
+	for _, x := range list {
+		t, err := mincostflow.Transport(ctx, r.cost, a, r.sums(x))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, math.Pow(t.Objective, 1/r.power))
+	}
+	return out, nil
+}
