@@ -30,7 +30,7 @@ type groups struct {
 func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, centers []int, err error) {
 	k := g.K()
 	if len(weight) != k || n < 1 {
-		return nil, nil, fmt.Errorf("%w: %d groups of %d places, with %d weights", ErrShape, n, k, len(weight))
+		return nil, nil, fmt.Errorf("%w: %d groups of %d places, with %d weights", wpmerr.ErrShape, n, k, len(weight))
 	}
 	root := make([]float64, k)
 	for i, w := range weight {

@@ -110,7 +110,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 		return Result{}, err
 	}
 	if s.Draws < 0 || s.Draws > MaxDraws {
-		return Result{}, fmt.Errorf("%w: %d draws, want 0 to %d", ErrShape, s.Draws, MaxDraws)
+		return Result{}, fmt.Errorf("%w: %d draws, want 0 to %d", wpmerr.ErrShape, s.Draws, MaxDraws)
 	}
 	g := p.Geometry
 	if len(f.prior) <= places {
