@@ -2,16 +2,21 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/summed"
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/minimax"
 	"github.com/wpm-go/wpm/shuffle"
 )
 
@@ -104,7 +109,9 @@ func TestVerifyDevices(t *testing.T) {
 	points, vectors := filepath.Join(dir, "points"), filepath.Join(dir, "vectors")
 	must(t, "", "design", "-grid", "6x6", "-eps", "4", "-out", points)
 	must(t, "", "sphere", "-d", "2", "-eps", "4", "-points", "64", "-out", vectors)
-	for _, path := range []string{points, vectors} {
+	codes := filepath.Join(dir, "codes")
+	must(t, "", "design", "-grid", "6x6", "-eps", "4", "-devices", "5000", "-out", codes)
+	for _, path := range []string{points, vectors, codes} {
 		var got struct{ Central *summed.Central }
 		if err := json.Unmarshal([]byte(must(t, "", "verify", "-json", "-devices", "100000", path)), &got); err != nil {
 			t.Fatal(err)
@@ -149,4 +156,53 @@ func rat(t *testing.T, s string) *big.Rat {
 		t.Fatalf("%q is not a rational", s)
 	}
 	return r
+}
+
+// TestSumsPage holds the table of docs/results/sums.md: by itself one row, with numtest.Full all. -v prints them.
+func TestSumsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/results/sums.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cost.NewGrid(20, 20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range []string{"1", "2", "3", "4", "5", "6"} {
+		if !numtest.Full() && level != "4" {
+			continue
+		}
+		eps, err := ldp.ParseEpsilon(level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := wpm.NewDesign(t.Context(), c, eps, wpm.Objective{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{500, 5000, 100_000, 1_000_000} {
+			if !numtest.Full() && n != 5000 {
+				continue
+			}
+			central, _, err := summed.Of(d.Mechanism().Polytope(), n, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := minimax.Problem{Cost: c, Epsilon: eps.Float64(), Clients: n}
+			b, err := minimax.Solve(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			proof, err := certificate.NewMinimax(t.Context(), p, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lower, _ := proof.Stated().Floats()
+			row := fmt.Sprintf("| %s | %d | %v | %s |", level, n, central, summed.Down(20*lower))
+			t.Log(row)
+			if !strings.Contains(string(page), row) {
+				t.Errorf("the page lacks %s", row)
+			}
+		}
+	}
 }
