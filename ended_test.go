@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
@@ -48,10 +49,20 @@ func TestEndedContext(t *testing.T) {
 		_, err := sinkhorn.Project(ctx, sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.1}, s)
 		return err
 	}
-	many, err := sinkhorn.NewProjector(ring, lo, hi, 0.1, sinkhorn.Settings{})
+	many, err := sinkhorn.NewProjector(context.Background(), ring, lo, hi, 0.1, sinkhorn.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	problem := sinkhorn.Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi, Reg: 0.1}
+	answer, err := sinkhorn.Project(context.Background(), problem, sinkhorn.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := basemeasure.Uniform(context.Background(), table, 1, basemeasure.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := &cost.Dense{K: 2, Kv: 2, Data: []float64{1, 2, 3, 4}}
 	for name, run := range map[string]func() error{
 		"mincostflow": func() error {
 			_, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi},
@@ -90,6 +101,23 @@ func TestEndedContext(t *testing.T) {
 		"mirror": func() error { _, err := mirror.Descend(ctx, table, 1, mirror.Settings{}); return err },
 		"table":  func() error { _, err := knapsack.NewContext(ctx, ring); return err },
 		"cost":   func() error { _, err := cost.Materialize(ctx, ring); return err },
+		"extent": func() error { _, _, err := cost.Extent(ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}); return err },
+		"sinkhorn, a stream to be": func() error {
+			_, err := sinkhorn.NewProjector(ctx, ring, lo, hi, 0.1, sinkhorn.Settings{})
+			return err
+		},
+		"relative Reg": func() error {
+			_, err := sinkhorn.RelativeReg(ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}, 1)
+			return err
+		},
+		"entropic verifier": func() error {
+			_, _, err := sinkhorn.Verify(ctx, problem, answer)
+			return err
+		},
+		"base measure's verifier": func() error { _, _, err := basemeasure.Verify(ctx, table, 1, base); return err },
+		"hilbert":                 func() error { _, err := hilbert.GibbsDiameter(ctx, table, 1); return err },
+		"hilbert, of a kernel":    func() error { _, err := hilbert.Diameter(ctx, kernel); return err },
+		"hilbert, a bound":        func() error { _, err := hilbert.GibbsBound(ctx, ring, 1); return err },
 	} {
 		err := run()
 		for _, want := range []error{wpmerr.ErrNotConverged, context.Canceled, why} {

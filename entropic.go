@@ -43,13 +43,13 @@ func newEntropicSolver(c cost.Matrix, lo, hi []float64) (*entropicSolver, error)
 		return s, nil
 	}
 	var err error
-	if s.problem.Reg, err = sinkhorn.RelativeReg(c, EntropicReg); err != nil && cost.Max(c) == 0 {
+	if s.problem.Reg, err = sinkhorn.RelativeReg(context.Background(), c, EntropicReg); err != nil && cost.Max(c) == 0 {
 		s.problem.Reg, err = 1, nil
 	}
 	if err != nil || !held {
 		return s, err
 	}
-	s.held, err = sinkhorn.NewProjector(c, lo, hi, s.problem.Reg, entropicSettings)
+	s.held, err = sinkhorn.NewProjector(context.Background(), c, lo, hi, s.problem.Reg, entropicSettings)
 	return s, err
 }
 

@@ -25,7 +25,7 @@ func TestEntropicSolver(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, gotErr := s.project(context.Background(), source, support)
-		reg, err := sinkhorn.RelativeReg(c, EntropicReg)
+		reg, err := sinkhorn.RelativeReg(context.Background(), c, EntropicReg)
 		if err != nil {
 			reg = 1
 		}

@@ -103,7 +103,7 @@ func TestEntropicMechanism(t *testing.T) {
 					t.Errorf("%s, %s, %s: bounds [%v, %v], proved [%v, %v]", name, kind, solver, pr.Lower(), pr.Upper(), lower, upper)
 				}
 			}
-			if reg, err := sinkhorn.RelativeReg(c, wpm.EntropicReg); err == nil { // Entropic means entropic, on few points too
+			if reg, err := sinkhorn.RelativeReg(context.Background(), c, wpm.EntropicReg); err == nil { // Entropic means entropic, on few points too
 				lo, hi := m.Polytope().Bounds()
 				p := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
 				want, _ := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Gap: wpm.EntropicGap})

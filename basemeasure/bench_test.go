@@ -1,6 +1,7 @@
 package basemeasure_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -53,7 +54,7 @@ func BenchmarkVerify(b *testing.B) {
 		r := solve(b, c, 2)
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := basemeasure.Verify(c, 2, r); err != nil {
+				if _, _, err := basemeasure.Verify(context.Background(), c, 2, r); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -21,7 +21,7 @@ func ExampleUniform() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	upper, lower, err := basemeasure.Verify(ring, eps, r)
+	upper, lower, err := basemeasure.Verify(context.Background(), ring, eps, r)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func ExampleSolve() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if _, _, err := basemeasure.Verify(line, eps, r); err != nil {
+		if _, _, err := basemeasure.Verify(context.Background(), line, eps, r); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Printf("%v: worst %.4f, mean %.4f, %d of 5 points in use, gap below 1e-9: %v\n",

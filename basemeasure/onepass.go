@@ -91,9 +91,10 @@ func (u *onePass) scale(eps float64) (res Result, err error) {
 	}
 }
 
+// ended returns err, or what says that the context has ended.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("no Result: %w", wpmerr.Ended(ctx))
+		return fmt.Errorf("no answer: %w", wpmerr.Ended(ctx))
 	}
 	return err
 }

@@ -88,7 +88,7 @@ func TestUniformOnePass(t *testing.T) {
 			if first.Lower < want.Lower*(1-1e-12) {
 				t.Errorf("%s, eps %v: lower bound %v, with a table %v", name, eps, first.Lower, want.Lower)
 			}
-			if _, _, err := basemeasure.Verify(c, eps, first); err != nil {
+			if _, _, err := basemeasure.Verify(context.Background(), c, eps, first); err != nil {
 				t.Errorf("%s, eps %v: %v", name, eps, err)
 			}
 		}
@@ -150,7 +150,7 @@ func TestUniformOfGrids(t *testing.T) {
 					if got.Lower > got.F || got.Lower < 0.95*want.Lower {
 						t.Errorf("%s: lower bound %v, with a table %v", name, got.Lower, want.Lower)
 					}
-					if _, _, err := basemeasure.Verify(c, eps, got); err != nil {
+					if _, _, err := basemeasure.Verify(context.Background(), c, eps, got); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
 				}

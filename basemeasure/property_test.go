@@ -1,6 +1,7 @@
 package basemeasure_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestShapeLaws(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			upper, lower, err := basemeasure.Verify(c, eps, r)
+			upper, lower, err := basemeasure.Verify(context.Background(), c, eps, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +146,7 @@ func TestWild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		upper, _, err := basemeasure.Verify(c, eps, r)
+		upper, _, err := basemeasure.Verify(context.Background(), c, eps, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +192,7 @@ func TestSubnormalAfterScaling(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", test.rows, err)
 		}
-		if _, _, err := basemeasure.Verify(c, test.eps, r); err != nil {
+		if _, _, err := basemeasure.Verify(context.Background(), c, test.eps, r); err != nil {
 			t.Errorf("%v: %v", test.rows, err)
 		}
 	}

@@ -130,7 +130,8 @@ func (p *problem) finish(res Result, stop error) (Result, error) {
 	res.describe()
 	res.Upper = max(res.F, min(res.Upper, p.maxCost)) // no mean of costs exceeds the largest one
 	if !(0 <= res.Lower && res.Lower <= res.F && res.F <= res.Upper) {
-		panic(fmt.Sprintf("basemeasure: internal error: lower, f, upper = %v, %v, %v", res.Lower, res.F, res.Upper))
+		return Result{}, fmt.Errorf("%w: lower, f, upper = %v, %v, %v contradict each other", wpmerr.ErrCertificate, res.Lower,
+			res.F, res.Upper)
 	}
 	if stop == nil {
 		res.Status = Converged

@@ -79,7 +79,7 @@ func verify(t testing.TB, c cost.Matrix, eps float64, r basemeasure.Result) {
 	if !(0 <= r.Lower && r.Lower <= r.F && r.F <= r.Upper && r.Gap() >= 0) {
 		t.Errorf("lower, f, upper = %v, %v, %v", r.Lower, r.F, r.Upper)
 	}
-	if _, _, err := basemeasure.Verify(c, eps, r); err != nil {
+	if _, _, err := basemeasure.Verify(context.Background(), c, eps, r); err != nil {
 		t.Errorf("Verify: %v", err)
 	}
 }

@@ -261,7 +261,7 @@ func TestBrokenInverse(t *testing.T) {
 		if err != nil {
 			t.Logf("%v: gap %.3g", err, r.Gap()/r.Upper)
 		}
-		if _, _, err := Verify(c, 3, r); err != nil {
+		if _, _, err := Verify(context.Background(), c, 3, r); err != nil {
 			t.Error(err)
 		}
 		if r.Stats.Refactors == 0 {

@@ -1,6 +1,7 @@
 package basemeasure_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -56,7 +57,7 @@ func solved(t *rapid.T, c *cost.Dense, eps float64, s basemeasure.Settings) base
 	if err != nil && !stalled {
 		t.Fatalf("%v (gap %v of %v, largest cost %v)", err, r.Gap(), r.Upper, cost.Max(c))
 	}
-	upper, lower, err := basemeasure.Verify(c, eps, r)
+	upper, lower, err := basemeasure.Verify(context.Background(), c, eps, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestSolveLaws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := basemeasure.Verify(c, eps, u); err != nil {
+		if _, _, err := basemeasure.Verify(context.Background(), c, eps, u); err != nil {
 			t.Fatal(err)
 		}
 		if !notAbove(r.F, u.F, top) || !(u.Lower <= r.Upper) {

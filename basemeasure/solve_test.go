@@ -776,7 +776,7 @@ func TestExclude(t *testing.T) {
 		bad := r
 		bad.Weights = slices.Clone(r.Weights)
 		bad.Weights[0] = 1
-		if _, _, err := basemeasure.Verify(c, eps, bad); !errors.Is(err, wpmerr.ErrCertificate) {
+		if _, _, err := basemeasure.Verify(context.Background(), c, eps, bad); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("a weight on an excluded input: %v", err)
 		}
 	}
@@ -825,7 +825,7 @@ func TestSettings(t *testing.T) {
 		if _, err := basemeasure.Uniform(background, c, 1, s); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%s: Uniform: %v", name, err)
 		}
-		if _, _, err := basemeasure.Verify(c, 1, basemeasure.Result{Settings: s}); !errors.Is(err, wpmerr.ErrSettings) {
+		if _, _, err := basemeasure.Verify(context.Background(), c, 1, basemeasure.Result{Settings: s}); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%s: Verify: %v", name, err)
 		}
 	}
@@ -890,7 +890,7 @@ func TestSolveFarApart(t *testing.T) {
 		if err != nil {
 			t.Errorf("%d: %v", n, err)
 		}
-		if upper, lower, err := basemeasure.Verify(c, in.eps, r); err != nil || lower.Cmp(upper) > 0 {
+		if upper, lower, err := basemeasure.Verify(context.Background(), c, in.eps, r); err != nil || lower.Cmp(upper) > 0 {
 			t.Errorf("%d: [%v, %v], %v", n, lower, upper, err)
 		}
 	}

@@ -44,12 +44,9 @@ import (
 // upper is still the exact maximum.
 //
 // Verify takes O(kv) for every row that it reads, on all cores, and O(k + kv) memory besides 16 MB of rows.
-func Verify(c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
-	return VerifyContext(context.Background(), c, eps, r)
-}
-
-// VerifyContext is Verify, but returns the error of ctx if ctx ends first.
-func VerifyContext(ctx context.Context, c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
+// If ctx ends first, the error is wpmerr.ErrNotConverged.
+func Verify(ctx context.Context, c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
+	ctx = wpmerr.Context(ctx)
 	if err := cost.Validate(c); err != nil {
 		return nil, nil, err
 	}
@@ -76,13 +73,13 @@ func VerifyContext(ctx context.Context, c cost.Matrix, eps float64, r Result) (u
 		return nil, nil, err
 	}
 	if upper, err = u.check(ctx); err != nil {
-		return nil, nil, err
+		return nil, nil, ended(ctx, err)
 	}
 	root := num.DyadicInt(up, -expBits)
 	l := lowerCheck{c: c, shares: shares, parts: num.DyadicInt(goal.parts(), 0), thresholds: r.Thresholds,
 		e: root.Times(root)}
 	if lower, err = l.check(ctx); err != nil {
-		return nil, nil, err
+		return nil, nil, ended(ctx, err)
 	}
 	switch {
 	case lower.Cmp(upper) > 0:

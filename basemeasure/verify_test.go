@@ -1,6 +1,7 @@
 package basemeasure_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -117,7 +118,7 @@ func TestVerifyAgrees(t *testing.T) {
 	for _, c := range costs {
 		for _, eps := range []float64{0, 0.1, 1, 3.7} {
 			r := solve(t, c, eps)
-			upper, lower, err := basemeasure.Verify(c, eps, r)
+			upper, lower, err := basemeasure.Verify(context.Background(), c, eps, r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,31 +183,31 @@ func TestVerifyRefuses(t *testing.T) {
 			r := good
 			r.M, r.Weights, r.Thresholds = slices.Clone(good.M), slices.Clone(good.Weights), slices.Clone(good.Thresholds)
 			test.tamper(&r)
-			if _, _, err := basemeasure.Verify(c, eps, r); !errors.Is(err, wpmerr.ErrCertificate) {
+			if _, _, err := basemeasure.Verify(context.Background(), c, eps, r); !errors.Is(err, wpmerr.ErrCertificate) {
 				t.Errorf("Verify: %v", err)
 			}
 		})
 	}
 
-	if _, _, err := basemeasure.Verify(c, 1.9, good); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := basemeasure.Verify(context.Background(), c, 1.9, good); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("other eps: %v", err)
 	}
-	if _, _, err := basemeasure.Verify(matrix(5, 6, star), eps, good); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := basemeasure.Verify(context.Background(), matrix(5, 6, star), eps, good); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("other shape: %v", err)
 	}
 	for _, bad := range []float64{nan, -1, inf, 701} {
-		if _, _, err := basemeasure.Verify(c, bad, good); !errors.Is(err, wpmerr.ErrEpsilon) {
+		if _, _, err := basemeasure.Verify(context.Background(), c, bad, good); !errors.Is(err, wpmerr.ErrEpsilon) {
 			t.Errorf("eps = %v: %v", bad, err)
 		}
 	}
-	if _, _, err := basemeasure.Verify(nil, eps, good); !errors.Is(err, wpmerr.ErrShape) {
+	if _, _, err := basemeasure.Verify(context.Background(), nil, eps, good); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("nil cost: %v", err)
 	}
-	if _, _, err := basemeasure.Verify(matrix(6, 6, func(i, j int) float64 { return nan }), eps, good); !errors.Is(err,
+	if _, _, err := basemeasure.Verify(context.Background(), matrix(6, 6, func(i, j int) float64 { return nan }), eps, good); !errors.Is(err,
 		wpmerr.ErrNotFinite) {
 		t.Errorf("NaN cost: %v", err)
 	}
-	if _, _, err := basemeasure.Verify(c, eps, basemeasure.Result{}); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := basemeasure.Verify(context.Background(), c, eps, basemeasure.Result{}); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("zero result: %v", err)
 	}
 }
@@ -215,7 +216,7 @@ func TestVerifyRefuses(t *testing.T) {
 func TestVerifyWeightsAreRelative(t *testing.T) {
 	c := matrix(6, 6, star)
 	r := solve(t, c, 1)
-	_, want, err := basemeasure.Verify(c, 1, r)
+	_, want, err := basemeasure.Verify(context.Background(), c, 1, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +224,7 @@ func TestVerifyWeightsAreRelative(t *testing.T) {
 	for i := range r.Weights {
 		r.Weights[i] *= 1 << 20
 	}
-	if _, got, err := basemeasure.Verify(c, 1, r); err != nil || got.Cmp(want) != 0 {
+	if _, got, err := basemeasure.Verify(context.Background(), c, 1, r); err != nil || got.Cmp(want) != 0 {
 		t.Errorf("lower = %v, want %v (%v)", got, want, err)
 	}
 }
@@ -272,7 +273,7 @@ func (v viewing) Row(i int, buf []float64) []float64 {
 // over the matrix, and then accepted a false upper bound (found in review).
 func TestVerifyLeavesViews(t *testing.T) {
 	c := viewing{[]float64{100, 100}}
-	_, _, err := basemeasure.Verify(c, 1,
+	_, _, err := basemeasure.Verify(context.Background(), c, 1,
 		basemeasure.Result{M: []float64{0.5, 0.5}, Upper: 1, Weights: []float64{0, 1}, Thresholds: []float64{0, 1}})
 	if !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("a false upper bound gives %v", err)

@@ -239,7 +239,7 @@ func TestVerifyExact(t *testing.T) {
 		}
 		eps := []float64{0, 0x1p-40, 0.3, 1, 2.5, 9, 700}[d.below(7)]
 		r := d.evidence(c, eps)
-		upper, lower, err := Verify(c, eps, r)
+		upper, lower, err := Verify(context.Background(), c, eps, r)
 		if lower == nil || err != nil && lower.Cmp(num.Rat(r.Lower)) >= 0 { // it may lie below all floats
 			t.Fatalf("%d: %T, %+v: %v", at, c, r, err)
 		}
@@ -313,7 +313,7 @@ func TestVerifySelects(t *testing.T) {
 				}
 			}
 			for _, eps := range []float64{1e-9, 3, 0.5, 30}[:numtest.Cases(2, 4)] {
-				upper, lower, err := Verify(c, eps, r)
+				upper, lower, err := Verify(context.Background(), c, eps, r)
 				if err != nil {
 					t.Fatal(order, mass, err)
 				}
@@ -388,7 +388,7 @@ func TestVerifyReads(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	r.Weights, r.Thresholds, r.Upper = weights, thresholds, 9
-	if _, _, err := VerifyContext(ended, c, 2, r); err != context.Canceled {
+	if _, _, err := Verify(ended, c, 2, r); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -406,12 +406,12 @@ func TestVerifyLastPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		upper, lower, err := Verify(c, eps, r)
+		upper, lower, err := Verify(context.Background(), c, eps, r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Upper, r.Lower = num.Up(upper), num.Down(lower)
-		if _, _, err := Verify(c, eps, r); err != nil {
+		if _, _, err := Verify(context.Background(), c, eps, r); err != nil {
 			t.Errorf("what is proved: %v", err)
 		}
 		refused := func(what string, change func(r *Result)) {
@@ -419,7 +419,7 @@ func TestVerifyLastPlace(t *testing.T) {
 			bad := r
 			bad.M, bad.Weights, bad.Thresholds = slices.Clone(r.M), slices.Clone(r.Weights), slices.Clone(r.Thresholds)
 			change(&bad)
-			if _, _, err := Verify(c, eps, bad); err == nil {
+			if _, _, err := Verify(context.Background(), c, eps, bad); err == nil {
 				t.Errorf("%s passes", what)
 			}
 		}
@@ -435,7 +435,7 @@ func TestVerifyLastPlace(t *testing.T) {
 					bad.Weights, bad.Thresholds, bad.Lower = slices.Clone(r.Weights), slices.Clone(r.Thresholds), -1
 					list := [][]float64{bad.Weights, bad.Thresholds}[field]
 					list[i] = max(math.Nextafter(list[i], to), -float64(field))
-					_, got, err := Verify(c, eps, bad)
+					_, got, err := Verify(context.Background(), c, eps, bad)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -467,7 +467,7 @@ func TestVerifyRing(t *testing.T) {
 			for _, eta := range []float64{-1, 0.7, 1, 0, 2.5, 99}[:numtest.Cases(3, 6)] {
 				r := Result{M: slices.Repeat([]float64{1 / float64(k)}, k), Upper: math.MaxFloat64, Lower: -math.MaxFloat64}
 				r.Weights, r.Thresholds = slices.Repeat([]float64{0.3}, k), slices.Repeat([]float64{eta}, k)
-				_, got, err := Verify(c, eps, r)
+				_, got, err := Verify(context.Background(), c, eps, r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -476,7 +476,7 @@ func TestVerifyRing(t *testing.T) {
 				}
 				for n, list := range [][]float64{r.Weights, r.Thresholds} { // with one that differs, they are not the same
 					list[k-1] += 0.5
-					_, got, err := Verify(c, eps, r)
+					_, got, err := Verify(context.Background(), c, eps, r)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -495,7 +495,7 @@ func TestVerifyRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if upper, lower, err := Verify(c, eps, r); err != nil || !(num.Up(upper) <= num.Down(lower)*(1+1e-9)) {
+	if upper, lower, err := Verify(context.Background(), c, eps, r); err != nil || !(num.Up(upper) <= num.Down(lower)*(1+1e-9)) {
 		t.Errorf("%v to %v, %v", lower, upper, err)
 	}
 }

@@ -171,6 +171,6 @@ func (b *baseMeasure) bounds(ctx context.Context, c cost.Matrix) (lower, upper *
 	// claims nothing: the claims are compared here
 	r := basemeasure.Result{Lower: -math.MaxFloat64, Upper: math.MaxFloat64}
 	r.M, r.Weights, r.Thresholds = b.Evidence.lists(c.Dims())
-	upper, lower, err = basemeasure.VerifyContext(ctx, c, b.epsilon(), r)
+	upper, lower, err = basemeasure.Verify(ctx, c, b.epsilon(), r)
 	return lower, upper, err
 }

@@ -97,7 +97,7 @@ const expSlack = 0x1p-49
 //
 // Errors: ErrEvidence with the error of sinkhorn.Verify, ErrCost, ErrLimit.
 func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
-	upper, lower, err := sinkhorn.Verify(p, r)
+	upper, lower, err := sinkhorn.Verify(context.Background(), p, r)
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
@@ -164,7 +164,7 @@ func (b *entropic) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.R
 	if f := e.Flow; f != nil {
 		r.Flow = &sinkhorn.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
 	}
-	if _, lower, err = sinkhorn.Verify(p, r); err != nil {
+	if _, lower, err = sinkhorn.Verify(context.Background(), p, r); err != nil {
 		return nil, nil, err
 	}
 	return lower, num.Rat(r.Upper), nil

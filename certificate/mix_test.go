@@ -41,7 +41,7 @@ func TestEntropicMix(t *testing.T) {
 	r.Flow.Right[1], r.Flow.Down[8] = 0.001953125, -0.0009765625
 	claim := func() {
 		r.Upper = cost.Max(grid)
-		upper, _, err := sinkhorn.Verify(p, r)
+		upper, _, err := sinkhorn.Verify(context.Background(), p, r)
 		if err != nil {
 			t.Fatal(err)
 		}

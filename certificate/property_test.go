@@ -167,7 +167,7 @@ func TestLawOfKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			made, err = certificate.NewBaseMeasure(c, eps, r)
-			upper, lower, _ = basemeasure.Verify(c, eps, r)
+			upper, lower, _ = basemeasure.Verify(context.Background(), c, eps, r)
 			value = r.F
 		case certificate.Shuffled:
 			p := shuffle.Problem{

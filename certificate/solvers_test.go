@@ -53,7 +53,7 @@ func TestEntropicEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	upper, _, err := sinkhorn.Verify(p, r)
+	upper, _, err := sinkhorn.Verify(context.Background(), p, r)
 	plain := must(t)(certificate.NewEntropic(p, r))(err)
 	// (16 + 4 + 4) 2^-49 of the largest cost, 9/16.
 	room := new(big.Rat).Mul(big.NewRat(24*9, 16), new(big.Rat).SetFrac64(1, 1<<49))

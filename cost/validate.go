@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -125,51 +126,60 @@ func buffer(buf []float64, n int) []float64 {
 // Max returns the largest entry of a valid matrix, in O(k·kv), or O(k) on a Ring or a Grid. It is
 // NaN if m is not valid.
 func Max(m Matrix) float64 {
-	hi, _ := extent(m)
-	return hi
+	largest, _, _ := Extent(context.Background(), m)
+	return largest
 }
 
 // Range returns R = max over i of (max_j C_ij - min_j C_ij), the only scale of a cost that a
 // projection sees: adding a constant to a row of C moves every objective by a constant. Cost as
 // Max. It is NaN if m is not valid.
 func Range(m Matrix) float64 {
-	_, r := extent(m)
-	return r
+	_, widest, _ := Extent(context.Background(), m)
+	return widest
 }
 
-func extent(m Matrix) (hi, r float64) {
-	if checkDims(m) != nil {
-		return math.NaN(), math.NaN()
+// Extent is Validate, Max and Range in one pass, until ctx ends: then the error is wpmerr.ErrNotConverged, and no more
+// than 16 rows are read.
+func Extent(ctx context.Context, m Matrix) (largest, widest float64, err error) {
+	ctx = wpmerr.Context(ctx)
+	if err := checkDims(m); err != nil {
+		return math.NaN(), math.NaN(), err
 	}
 	k, kv := m.Dims()
 	switch c := m.(type) {
 	case *Ring:
-		hi = maxOf(c.table)
-		return hi, hi // every row holds the whole table, and 0
+		top := maxOf(c.table)
+		return top, top, nil // every row holds the whole table, and 0
 	case *Grid:
-		hi = maxOf(c.table)
-		return hi, hi // the row of a corner holds the whole table, and every row holds 0
+		top := maxOf(c.table)
+		return top, top, nil // the row of a corner holds the whole table, and every row holds 0
 	case *Dense:
-		if len(c.Data)/kv != k || len(c.Data)%kv != 0 {
-			return math.NaN(), math.NaN()
+		if err := c.checkLength(); err != nil {
+			return math.NaN(), math.NaN(), err
 		}
 	}
 	var buf []float64
 	for i := range k {
+		if i%16 == 0 && ctx.Err() != nil {
+			return math.NaN(), math.NaN(), wpmerr.Ended(ctx)
+		}
 		row := m.Row(i, buf)
-		if len(row) != kv || checkRow(i, row) != nil {
-			return math.NaN(), math.NaN()
+		if len(row) != kv {
+			return math.NaN(), math.NaN(), rowLength(i, len(row), kv)
 		}
-		a, b := row[0], row[0]
+		if err := checkRow(i, row); err != nil {
+			return math.NaN(), math.NaN(), err
+		}
+		low, high := row[0], row[0]
 		for _, c := range row {
-			a, b = min(a, c), max(b, c)
+			low, high = min(low, c), max(high, c)
 		}
-		hi, r = max(hi, b), max(r, b-a)
+		largest, widest = max(largest, high), max(widest, high-low)
 		if _, ok := m.(*Dense); !ok {
 			buf = buffer(buf, kv)
 		}
 	}
-	return hi, r
+	return largest, widest, nil
 }
 
 func maxOf(x []float64) float64 {

@@ -46,7 +46,7 @@ func FuzzObjectives(f *testing.F) {
 		}
 		finite(t, "F, bounds", r.F, r.Upper, r.Lower, r.WorstCase, r.Mean)
 		finite(t, "M", r.M...)
-		if _, _, err := basemeasure.Verify(c, eps, r); err != nil {
+		if _, _, err := basemeasure.Verify(context.Background(), c, eps, r); err != nil {
 			t.Fatalf("Verify refuses Solve(%v, %v, %+v): %v", c, eps, s, err)
 		}
 		// Costs may be subnormal: then bounds are a few steps of the smallest float apart.

@@ -56,7 +56,7 @@ func FuzzSolve(f *testing.F) {
 		}
 		finite(t, "F, bounds", r.F, r.Upper, r.Lower)
 		finite(t, "M", r.M...)
-		upper, lower, verr := basemeasure.Verify(c, eps, r)
+		upper, lower, verr := basemeasure.Verify(context.Background(), c, eps, r)
 		if verr != nil {
 			t.Fatalf("Verify refuses Solve(%v, %v, %+v): %v", rows, eps, s, verr)
 		}

@@ -46,7 +46,7 @@ func FuzzMirror(f *testing.F) {
 		finite(t, "average", r.Average...)
 		finite(t, "best", r.Best...)
 		finite(t, "f", r.F, r.FAverage, r.FBest, r.Upper, r.Lower)
-		upper, _, err := basemeasure.Verify(c, eps, basemeasure.Result{
+		upper, _, err := basemeasure.Verify(context.Background(), c, eps, basemeasure.Result{
 			M: r.M, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds,
 		})
 		if err != nil {

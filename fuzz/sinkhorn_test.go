@@ -36,7 +36,7 @@ func FuzzEntropic(f *testing.F) {
 		p := sinkhorn.Problem{Cost: c, Source: in.mass(k, 1)}
 		p.Lo, p.Hi = in.box(kv)
 		rel := math.Pow(10, -float64(in.byte())/40) // 1 to 4e-7
-		if reg, err := sinkhorn.RelativeReg(c, rel); err == nil {
+		if reg, err := sinkhorn.RelativeReg(context.Background(), c, rel); err == nil {
 			p.Reg = reg
 		} else {
 			typed(t, err, wpmerr.ErrReg)
@@ -66,7 +66,7 @@ func FuzzEntropic(f *testing.F) {
 			typed(t, err, sinkhornSentinels...)
 			return
 		}
-		upper, lower, verr := sinkhorn.Verify(p, r)
+		upper, lower, verr := sinkhorn.Verify(context.Background(), p, r)
 		if verr != nil {
 			r.History = nil // long
 			t.Fatalf("Verify: %v\nproblem %+v\ncost %v\nsettings %+v\nresult %+v", verr, p, c, s, r)
@@ -104,7 +104,7 @@ func FuzzUsers(f *testing.F) {
 			return
 		}
 		lo, hi := in.box(kv)
-		reg, err := sinkhorn.RelativeReg(c, math.Pow(10, -float64(in.byte())/40)) // 1 to 4e-7
+		reg, err := sinkhorn.RelativeReg(context.Background(), c, math.Pow(10, -float64(in.byte())/40)) // 1 to 4e-7
 		if err != nil {
 			typed(t, err, wpmerr.ErrReg)
 			reg = in.float()
@@ -118,7 +118,7 @@ func FuzzUsers(f *testing.F) {
 			s.MaxIterations = 1 + int(in.byte()%8)
 		}
 		keptLo, keptHi := clone(lo), clone(hi)
-		p, err := sinkhorn.NewProjector(c, lo, hi, reg, s)
+		p, err := sinkhorn.NewProjector(context.Background(), c, lo, hi, reg, s)
 		sameBits(t, "lo", lo, keptLo)
 		sameBits(t, "hi", hi, keptHi)
 		if err != nil {
@@ -140,7 +140,7 @@ func FuzzUsers(f *testing.F) {
 				continue
 			}
 			whole := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
-			upper, lower, verr := sinkhorn.Verify(whole, results[n])
+			upper, lower, verr := sinkhorn.Verify(context.Background(), whole, results[n])
 			if verr != nil {
 				t.Fatalf("Verify: %v\nproblem %+v\ncost %v\nsettings %+v\nresult %+v", verr, whole, c, s, results[n])
 			}
@@ -253,8 +253,8 @@ func FuzzHilbert(f *testing.F) {
 			return
 		}
 		reg := in.float()
-		delta, err := hilbert.GibbsDiameter(c, reg)
-		bound, berr := hilbert.GibbsBound(c, reg)
+		delta, err := hilbert.GibbsDiameter(context.Background(), c, reg)
+		bound, berr := hilbert.GibbsBound(context.Background(), c, reg)
 		if (err == nil) != (berr == nil) {
 			t.Fatalf("GibbsDiameter: %v, GibbsBound: %v", err, berr)
 		}

@@ -375,7 +375,7 @@ func FuzzBaseMeasure(f *testing.F) {
 		}
 		finite(t, "F, bounds", r.F, r.Upper, r.Lower)
 		finite(t, "M", r.M...)
-		upper, lower, err := basemeasure.Verify(c, eps, r)
+		upper, lower, err := basemeasure.Verify(context.Background(), c, eps, r)
 		if err != nil {
 			t.Fatalf("Verify refuses Uniform(%v, %v): %v", rows, eps, err)
 		}

@@ -3,7 +3,6 @@ package hilbert
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,9 +15,9 @@ import (
 
 // Diameter returns Birkhoff's diameter log max (A_ij A_kl / (A_il A_kj)) of a matrix of finite numbers >= 0. Rows and
 // columns of zeros are left out. The diameter is +Inf if a zero remains, and 0 if nothing remains. Errors are ErrShape,
-// ErrNotFinite and ErrNegative. Diameter takes the time of GibbsDiameter and a copy of the matrix.
-func Diameter(a cost.Matrix) (float64, error) {
-	d, err := materialize(a)
+// ErrNotFinite, ErrNegative, and ErrNotConverged if ctx ends. Diameter takes the time of GibbsDiameter and a copy of the matrix.
+func Diameter(ctx context.Context, a cost.Matrix) (float64, error) {
+	d, err := cost.Materialize(ctx, a)
 	if err != nil {
 		return 0, err
 	}
@@ -53,7 +52,7 @@ func Diameter(a cost.Matrix) (float64, error) {
 			logs[i][n] = logarithm(row[j])
 		}
 	}
-	return spread(logs), nil
+	return spread(ctx, logs)
 }
 
 // logarithm is math.Log, which some processors' versions get wrong for subnormal numbers.
@@ -70,19 +69,20 @@ func logarithm(x float64) float64 {
 //	max_{i,k} (max_j (C_ij - C_kj) - min_j (C_ij - C_kj)) / reg.
 //
 // It works on C, so no kernel is too small, and is +Inf only if the quotient exceeds float64. Errors are ErrShape,
-// ErrNotFinite, ErrNegative and ErrReg.
-func GibbsDiameter(c cost.Matrix, reg float64) (float64, error) {
-	rows, scale, err := gibbs(c, reg)
+// ErrNotFinite, ErrNegative, ErrReg, and ErrNotConverged if ctx ends.
+func GibbsDiameter(ctx context.Context, c cost.Matrix, reg float64) (float64, error) {
+	rows, scale, err := gibbs(ctx, c, reg)
 	if err != nil {
 		return 0, err
 	}
-	return spread(rows) / reg * scale, nil
+	widest, err := spread(ctx, rows)
+	return widest / reg * scale, err
 }
 
 // GibbsBound returns an upper bound of GibbsDiameter, at most twice as large (up to rounding), in one
 // pass: twice the largest distance of a row from the first one. The errors are the same.
-func GibbsBound(c cost.Matrix, reg float64) (float64, error) {
-	rows, scale, err := gibbs(c, reg)
+func GibbsBound(ctx context.Context, c cost.Matrix, reg float64) (float64, error) {
+	rows, scale, err := gibbs(ctx, c, reg)
 	if err != nil {
 		return 0, err
 	}
@@ -99,8 +99,8 @@ func GibbsBound(c cost.Matrix, reg float64) (float64, error) {
 
 // gibbs returns the rows of c over scale, which is 1 unless differences of differences could
 // overflow.
-func gibbs(c cost.Matrix, reg float64) (rows [][]float64, scale float64, err error) {
-	d, err := materialize(c)
+func gibbs(ctx context.Context, c cost.Matrix, reg float64) (rows [][]float64, scale float64, err error) {
+	d, err := cost.Materialize(ctx, c)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -122,19 +122,6 @@ func gibbs(c cost.Matrix, reg float64) (rows [][]float64, scale float64, err err
 		}
 	}
 	return rows, scale, nil
-}
-
-func materialize(m cost.Matrix) (*cost.Dense, error) {
-	d, err := cost.Materialize(context.Background(), m)
-	switch {
-	case err == nil:
-		return d, nil
-	case errors.Is(err, wpmerr.ErrNotFinite):
-		return nil, fmt.Errorf("%w: %w", wpmerr.ErrNotFinite, err)
-	case errors.Is(err, wpmerr.ErrNegative):
-		return nil, fmt.Errorf("%w: %w", wpmerr.ErrNegative, err)
-	}
-	return nil, fmt.Errorf("%w: %w", wpmerr.ErrShape, err)
 }
 
 // oscillation returns max_j (x_j - y_j) - min_j (x_j - y_j), a seminorm of x - y. It reads four
@@ -176,7 +163,7 @@ const (
 	centres  = 4
 )
 
-// spread returns the largest oscillation between two rows.
+// spread returns the largest oscillation between two rows, unless the context ends.
 //
 // The oscillation D is a seminorm, so D(i, k) <= D(i, p) + D(k, p) for every pivot p. That is sharp for a
 // pivot halfway between i and k, and the pairs that count are at opposite ends: so the pivots are
@@ -184,9 +171,10 @@ const (
 // order of their distance from the first pivot, most pairs are bounded below the best known without
 // being read. This is pivot filtering (LAESA: Mico, Oncina and Vidal 1994) with central pivots, as iFUB
 // (Crescenzi et al. 2013) has them for the diameter of a graph.
-func spread(rows [][]float64) float64 {
+func spread(ctx context.Context, rows [][]float64) (float64, error) {
+	ctx = wpmerr.Context(ctx)
 	if len(rows) < 2 || len(rows[0]) < 2 {
-		return 0
+		return 0, nil
 	}
 	if n := len(rows[0]); n < len(rows)/2 {
 		rows = transpose(rows)
@@ -204,7 +192,7 @@ func spread(rows [][]float64) float64 {
 	k := len(rows)
 	from := func(p int) []float64 {
 		d := make([]float64, k)
-		_ = parallel.For(context.Background(), k, func(i int) { d[i] = oscillation(rows[i], rows[p]) })
+		_ = parallel.For(ctx, k, func(i int) { d[i] = oscillation(rows[i], rows[p]) })
 		return d
 	}
 	// Extreme rows: each the farthest from those before. reach is the distance to the farthest of them.
@@ -248,7 +236,7 @@ func spread(rows [][]float64) float64 {
 
 	var known atomic.Uint64 // bits of the best so far; non-negative floats are ordered like their bits
 	known.Store(math.Float64bits(best))
-	_ = parallel.For(context.Background(), k, func(a int) {
+	_ = parallel.For(ctx, k, func(a int) {
 		i := order[a]
 	pairs:
 		for _, j := range order[a+1:] {
@@ -266,7 +254,10 @@ func spread(rows [][]float64) float64 {
 			}
 		}
 	})
-	return math.Float64frombits(known.Load())
+	if ctx.Err() != nil {
+		return 0, wpmerr.Ended(ctx)
+	}
+	return math.Float64frombits(known.Load()), nil
 }
 
 func transpose(rows [][]float64) [][]float64 {

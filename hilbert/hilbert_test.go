@@ -196,7 +196,7 @@ func TestLawGibbsDiameter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawCost(t, 14)
 		reg := math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log reg"))
-		got, err := GibbsDiameter(d, reg)
+		got, err := GibbsDiameter(context.Background(), d, reg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestLawGibbsDiameter(t *testing.T) {
 		if !(math.Abs(got-want) <= tol) {
 			t.Fatalf("GibbsDiameter = %v, want %v, tolerance %g", got, want, tol)
 		}
-		bound, err := GibbsBound(d, reg)
+		bound, err := GibbsBound(context.Background(), d, reg)
 		if err != nil || !(bound >= got) || !(bound <= 2*got*(1+1e-14)+8*tol) {
 			t.Fatalf("GibbsBound = %v, %v for the diameter %v", bound, err, got)
 		}
@@ -218,12 +218,12 @@ func TestLawGibbsDiameter(t *testing.T) {
 				kernel.Data[i*d.Kv+j] = math.Exp(-d.Data[i*d.Kv+j] / reg)
 			}
 		}
-		back, err := GibbsDiameter(e, reg)
+		back, err := GibbsDiameter(context.Background(), e, reg)
 		if err != nil || !(math.Abs(back-got) <= 2*tol) {
 			t.Fatalf("transposed: %v, %v, want %v", back, err, got)
 		}
 		if cost.Max(d)/reg < 700 {
-			k, err := Diameter(kernel)
+			k, err := Diameter(context.Background(), kernel)
 			if err != nil || !(math.Abs(k-got) <= 1e-13*(1+cost.Max(d)/reg)) {
 				t.Fatalf("Diameter of the kernel: %v, %v, want %v", k, err, got)
 			}
@@ -236,7 +236,7 @@ func TestLawBirkhoff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawCost(t, 8)
 		const reg = 0.3
-		delta, err := GibbsDiameter(d, reg)
+		delta, err := GibbsDiameter(context.Background(), d, reg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,17 +326,17 @@ func TestDiameter(t *testing.T) {
 		{"the ends of float64", m(2, 2, 1e308, tiny, tiny, 1e308), 2 * (308*math.Ln10 + 1074*math.Ln2)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Diameter(c.a)
+			got, err := Diameter(context.Background(), c.a)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			numtest.Near(t, c.name, got, c.want, numtest.Tol{Abs: 1e-15, Rel: 1e-14, Why: "logarithms up to 745"})
 		})
 	}
-	if d, err := GibbsDiameter(m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0), 1); d != inf || err != nil {
+	if d, err := GibbsDiameter(context.Background(), m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0), 1); d != inf || err != nil {
 		t.Errorf("an overflow: %v, %v", d, err)
 	}
-	if d, err := GibbsDiameter(m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0),
+	if d, err := GibbsDiameter(context.Background(), m(2, 2, 0, math.MaxFloat64, math.MaxFloat64, 0),
 		math.MaxFloat64); !(math.Abs(d-2) < 1e-15) || err != nil {
 		t.Errorf("the largest costs: %v, %v", d, err)
 	}
@@ -349,14 +349,14 @@ func TestDiameter(t *testing.T) {
 		{m(1, 1, nan), 1, wpmerr.ErrNotFinite}, {m(1, 1, inf), 1, wpmerr.ErrNotFinite}, {m(1, 1, -1), 1, wpmerr.ErrNegative},
 		{m(1, 1, 1), 0, wpmerr.ErrReg}, {m(1, 1, 1), -1, wpmerr.ErrReg}, {m(1, 1, 1), nan, wpmerr.ErrReg}, {m(1, 1, 1), inf, wpmerr.ErrReg},
 	} {
-		if _, err := GibbsDiameter(c.a, c.reg); !errors.Is(err, c.want) {
+		if _, err := GibbsDiameter(context.Background(), c.a, c.reg); !errors.Is(err, c.want) {
 			t.Errorf("GibbsDiameter: error %v, want %v", err, c.want)
 		}
-		if _, err := GibbsBound(c.a, c.reg); !errors.Is(err, c.want) {
+		if _, err := GibbsBound(context.Background(), c.a, c.reg); !errors.Is(err, c.want) {
 			t.Errorf("GibbsBound: error %v, want %v", err, c.want)
 		}
 		if c.want != wpmerr.ErrReg {
-			if _, err := Diameter(c.a); !errors.Is(err, c.want) {
+			if _, err := Diameter(context.Background(), c.a); !errors.Is(err, c.want) {
 				t.Errorf("Diameter: error %v, want %v", err, c.want)
 			}
 		}
@@ -377,12 +377,12 @@ func TestThreads(t *testing.T) {
 			}
 		}
 		runtime.GOMAXPROCS(1)
-		one, err := GibbsDiameter(d, 0.1)
+		one, err := GibbsDiameter(context.Background(), d, 0.1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		runtime.GOMAXPROCS(8)
-		many, err := GibbsDiameter(d, 0.1)
+		many, err := GibbsDiameter(context.Background(), d, 0.1)
 		if err != nil || one != many {
 			t.Errorf("%v with one thread, %v with eight (%v)", one, many, err)
 		}
@@ -402,7 +402,7 @@ func ExampleContraction() {
 		fmt.Println(err)
 		return
 	}
-	d, err := GibbsDiameter(ring, 10)
+	d, err := GibbsDiameter(context.Background(), ring, 10)
 	tau, rest := Contraction(d)
 	fmt.Printf("diameter %.1f, tau %.6f, 1 - tau %.3g, %v\n", d, tau, rest, err)
 	// Output: diameter 45.0, tau 1.000000, 1 - tau 3.38e-10, <nil>
@@ -426,7 +426,7 @@ func BenchmarkGibbsDiameter(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("points %d, p = %v", n, p), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := GibbsDiameter(d, 0.1); err != nil {
+					if _, err := GibbsDiameter(context.Background(), d, 0.1); err != nil {
 						b.Fatal(err)
 					}
 				}

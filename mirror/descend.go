@@ -15,8 +15,9 @@ const MaxEpsilon = num.MaxEpsilon
 
 // Descend runs Settings.Steps steps of mirror descent for the costs of table.
 //
-// Errors: ErrShape, ErrEpsilon, ErrSettings; and ErrNotConverged, with the Result of the steps so far (at least one),
-// if ctx ends.
+// Errors: ErrShape, ErrEpsilon, ErrSettings; ErrNotConverged, with the Result of the steps so far (at least one), if ctx
+// ends; and ErrCertificate, without a Result, if rounding has made the bounds contradict each other, which no input is
+// known to do.
 func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings Settings) (Result, error) {
 	settings, err := settings.resolve()
 	if err != nil {
@@ -44,7 +45,10 @@ func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings S
 			break
 		}
 	}
-	res := d.finish()
+	res, err := d.finish()
+	if err != nil {
+		return Result{}, err
+	}
 	if stop != nil {
 		return res, fmt.Errorf("%w after step %d of %d", stop, res.Steps, settings.Steps)
 	}
@@ -112,7 +116,7 @@ func (d *descent) value(m []float64) (f float64, worst int) {
 		d.lo[j], d.hi[j] = d.alpha*x, d.beta*x
 	}
 	if err := d.table.All(d.lo, d.hi, d.phi, d.tau); err != nil {
-		panic("mirror: internal error: " + err.Error()) // the mass was clipped
+		return math.Inf(1), 0 // the mass was clipped: this cannot be, and finish would refuse it
 	}
 	for i, phi := range d.phi {
 		if phi > d.phi[worst] {
@@ -213,7 +217,7 @@ func (d *descent) mean() {
 }
 
 // finish makes the Result after a report.
-func (d *descent) finish() Result {
+func (d *descent) finish() (Result, error) {
 	last := d.history[len(d.history)-1]
 	res := Result{
 		Average: d.average, FAverage: d.averageF, Best: d.best, FBest: d.bestF, BestStep: d.bestStep,
@@ -229,7 +233,8 @@ func (d *descent) finish() Result {
 	res.Lower = min(res.Lower, res.F)
 	res.Upper = min(max(d.prover.upper(res.M), res.F), d.table.MaxCost())
 	if !(0 <= res.Lower && res.Lower <= res.F && res.F <= res.Upper) {
-		panic(fmt.Sprintf("mirror: internal error: lower, f, upper = %v, %v, %v", res.Lower, res.F, res.Upper))
+		return Result{}, fmt.Errorf("%w: lower, f, upper = %v, %v, %v contradict each other", wpmerr.ErrCertificate, res.Lower,
+			res.F, res.Upper)
 	}
-	return res
+	return res, nil
 }

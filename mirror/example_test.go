@@ -31,7 +31,7 @@ func ExampleDescend() {
 	for _, h := range r.History {
 		fmt.Printf("%d  %7.3f  %5.3f  %5.2f  %5.3f\n", h.Step, h.Average, h.Best, h.Bound, h.Lower)
 	}
-	upper, lower, err := basemeasure.Verify(line, eps, basemeasure.Result{
+	upper, lower, err := basemeasure.Verify(context.Background(), line, eps, basemeasure.Result{
 		M: r.M, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds,
 	})
 	if err != nil {

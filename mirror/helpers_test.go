@@ -98,7 +98,7 @@ const valueTol = 1e-12
 
 func check(t tb, c cost.Matrix, eps float64, r mirror.Result) {
 	t.Helper()
-	upper, lower, err := basemeasure.Verify(c, eps, certificate(r))
+	upper, lower, err := basemeasure.Verify(context.Background(), c, eps, certificate(r))
 	if err != nil {
 		t.Fatalf("Verify: %v", err)
 	}

@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sort"
@@ -249,7 +250,7 @@ func TestMirrorBaseLaws(t *testing.T) {
 				if err != nil {
 					return design.Base{}, err
 				}
-				_, _, err = basemeasure.Verify(c, eps, certificate(r))
+				_, _, err = basemeasure.Verify(context.Background(), c, eps, certificate(r))
 				return design.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds},
 					err
 			}

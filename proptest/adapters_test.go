@@ -189,7 +189,7 @@ func smoothed(in sinkhorn.Problem, r sinkhorn.Result, err error) (projection.Ent
 	if err != nil {
 		return projection.EntropicProjection{}, err
 	}
-	_, _, err = sinkhorn.Verify(in, r)
+	_, _, err = sinkhorn.Verify(context.Background(), in, r)
 	return projection.EntropicProjection{
 		Q: r.Q, LogV: r.LogV, Lower: r.Lower, Upper: r.Upper, Objective: r.Objective, G: r.Potentials.G,
 	}, err
@@ -212,7 +212,7 @@ type stream sinkhorn.Settings
 
 func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
 	in := sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}
-	pr, err := sinkhorn.NewProjector(in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings(s))
+	pr, err := sinkhorn.NewProjector(context.Background(), in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings(s))
 	if err != nil {
 		return projection.EntropicProjection{}, err
 	}
@@ -237,7 +237,7 @@ func streams() projection.EntropicFunc {
 			slices.Equal(p.Hi, last.Hi)
 		if pr == nil || !same || reg != lastReg {
 			var err error
-			if pr, err = sinkhorn.NewProjector(in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings{}); err != nil {
+			if pr, err = sinkhorn.NewProjector(context.Background(), in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings{}); err != nil {
 				return projection.EntropicProjection{}, err
 			}
 			last, lastReg = p.Clone(), reg
@@ -275,7 +275,7 @@ func (metric) Diameter(a [][]float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return hilbert.Diameter(d)
+	return hilbert.Diameter(context.Background(), d)
 }
 
 func (metric) Contraction(diameter float64) (tau, oneMinusTau float64) {
@@ -299,7 +299,7 @@ func (gibbs) Diameter(a [][]float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return hilbert.GibbsDiameter(d, 1)
+	return hilbert.GibbsDiameter(context.Background(), d, 1)
 }
 
 func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Result, error)) (design.Base, error) {
@@ -311,7 +311,7 @@ func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Re
 	if err != nil {
 		return design.Base{}, fmt.Errorf("solve: %w", err)
 	}
-	_, _, err = basemeasure.Verify(d, eps, r)
+	_, _, err = basemeasure.Verify(context.Background(), d, eps, r)
 	return design.Base{M: r.M, F: r.F, Upper: r.Upper, Lower: r.Lower, Weights: r.Weights, Thresholds: r.Thresholds}, err
 }
 

@@ -25,7 +25,7 @@ func line(t *testing.T, n int, lo, hi float64) (*sinkhorn.Projector, sinkhorn.Pr
 	if p.Cost, err = cost.Materialize(context.Background(), points); err != nil {
 		t.Fatal(err)
 	}
-	b, err := sinkhorn.NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, sinkhorn.Settings{Gap: 0.5})
+	b, err := sinkhorn.NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, sinkhorn.Settings{Gap: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func line(t *testing.T, n int, lo, hi float64) (*sinkhorn.Projector, sinkhorn.Pr
 // TestProjectorAnswers: what a Projector says about itself; a nil context never ends.
 func TestProjectorAnswers(t *testing.T) {
 	b, p := line(t, 6, 0.5, 2)
-	if got := b.Settings(); got.Gap != 0.5 || got.Method == sinkhorn.Auto {
+	if got := b.Settings(); got.Gap != 0.5 || got.Method != sinkhorn.Fast {
 		t.Errorf("settings %+v", got)
 	}
 	if got := b.Reg(); got != p.Reg {
@@ -60,7 +60,6 @@ func TestNames(t *testing.T) {
 		"cancelled":  sinkhorn.Cancelled.String(),
 		"stalled":    sinkhorn.Stalled.String(),
 		"reg":        sinkhorn.RegLimit.String(),
-		"auto":       sinkhorn.Auto.String(),
 		"paper":      sinkhorn.Paper.String(),
 		"fast":       sinkhorn.Fast.String(),
 	} {

@@ -123,7 +123,7 @@ func BenchmarkVerify(b *testing.B) {
 	p := square(250, 0.01)
 	r := mustProject(b, p, Settings{})
 	for b.Loop() {
-		if _, _, err := Verify(p, r); err != nil {
+		if _, _, err := Verify(context.Background(), p, r); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -45,7 +45,7 @@ func TestRegByGapRefusals(t *testing.T) {
 	p.Reg = 0
 	r := mustProject(t, p, Settings{Gap: 0.1})
 	r.Settings = Settings{}
-	if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrReg) {
+	if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrReg) {
 		t.Errorf("Verify of Reg = 0 without a gap: %v", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestRegByGap(t *testing.T) {
 		if !(r.Reg > 0) {
 			t.Fatalf("Reg %v", r.Reg)
 		}
-		if _, _, err := Verify(p, r); err != nil {
+		if _, _, err := Verify(context.Background(), p, r); err != nil {
 			t.Fatal(err)
 		}
 		x, err := mincostflow.Project(context.Background(), mincostflow.Problem(p.Exact()), mincostflow.Settings{})
@@ -258,7 +258,7 @@ func TestRegByGapStops(t *testing.T) {
 				} else if err != nil {
 					t.Errorf("%s, %d: %v, %v", name, n, r.Status, err)
 				}
-				if _, _, err := Verify(p, r); err != nil {
+				if _, _, err := Verify(context.Background(), p, r); err != nil {
 					t.Errorf("%s, %d: %v", name, n, err)
 				}
 			}

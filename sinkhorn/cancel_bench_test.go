@@ -96,7 +96,7 @@ func BenchmarkStructured(b *testing.B) {
 		name string
 		cost cost.Matrix
 	}{{"points", points}, {"cosine", cosine}, {"great circle", circle}} {
-		reg, err := RelativeReg(c.cost, 0.02)
+		reg, err := RelativeReg(context.Background(), c.cost, 0.02)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func checkCancelled(t *testing.T, what string, p Problem, r Result, err error) {
 		t.Errorf("%s: status %v, %v", what, r.Status, err)
 		return
 	}
-	if _, _, err := Verify(p, r); err != nil {
+	if _, _, err := Verify(context.Background(), p, r); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -134,7 +134,7 @@ func TestCancelledVerify(t *testing.T) {
 	}
 	whole := &counting{Matrix: ring, end: func() {}}
 	p.Cost = whole
-	if _, _, err := VerifyContext(t.Context(), p, r); err != nil {
+	if _, _, err := Verify(t.Context(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	rows := whole.rows.Load()
@@ -149,7 +149,7 @@ func TestCancelledVerify(t *testing.T) {
 			c.ended.Store(true)
 		}
 		p.Cost = c
-		_, _, err := VerifyContext(ctx, p, r)
+		_, _, err := Verify(ctx, p, r)
 		cancel()
 		if !errors.Is(err, context.Canceled) || c.later.Load() > 0 {
 			t.Errorf("ended at row %d: %d rows later, %v", at, c.later.Load(), err)

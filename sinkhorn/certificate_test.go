@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -67,10 +68,10 @@ func TestSharpBoundAttained(t *testing.T) {
 
 // TestRelativeReg covers the scale, the fallback for constant rows, and the errors.
 func TestRelativeReg(t *testing.T) {
-	if got, err := RelativeReg(dense(t, []float64{1, 3}, []float64{5, 5}), 0.5); got != 1 || err != nil {
+	if got, err := RelativeReg(context.Background(), dense(t, []float64{1, 3}, []float64{5, 5}), 0.5); got != 1 || err != nil {
 		t.Errorf("range 2: %v, %v", got, err)
 	}
-	if got, err := RelativeReg(dense(t, []float64{4, 4}, []float64{1, 1}), 0.5); got != 2 || err != nil {
+	if got, err := RelativeReg(context.Background(), dense(t, []float64{4, 4}, []float64{1, 1}), 0.5); got != 2 || err != nil {
 		t.Errorf("constant rows: %v, %v", got, err)
 	}
 	for _, c := range []struct {
@@ -82,11 +83,11 @@ func TestRelativeReg(t *testing.T) {
 		{[]float64{0, 1}, inf, wpmerr.ErrReg},
 		{[]float64{0, 1e300}, 1e300, wpmerr.ErrReg}, {[]float64{0, 1e-300}, 1e-300, wpmerr.ErrReg},
 	} {
-		if _, err := RelativeReg(dense(t, c.c), c.rho); !is(err, c.want) {
+		if _, err := RelativeReg(context.Background(), dense(t, c.c), c.rho); !is(err, c.want) {
 			t.Errorf("RelativeReg(%v, %v): error %v, want %v", c.c, c.rho, err, c.want)
 		}
 	}
-	if _, err := RelativeReg(nil, 1); !is(err, wpmerr.ErrShape) {
+	if _, err := RelativeReg(context.Background(), nil, 1); !is(err, wpmerr.ErrShape) {
 		t.Errorf("RelativeReg(nil): %v", err)
 	}
 }

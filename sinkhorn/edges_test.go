@@ -27,7 +27,7 @@ func TestProjectorWithUnusedRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := NewProjector(c, lo, hi, 1, Settings{})
+	many, err := NewProjector(context.Background(), c, lo, hi, 1, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestVanishingMass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Verify(p, r); err != nil {
+		if _, _, err := Verify(context.Background(), p, r); err != nil {
 			t.Errorf("%v: %v", mu, err)
 		}
 	}

@@ -187,7 +187,7 @@ func TestEffortShared(t *testing.T) {
 		for _, rel := range []float64{0.3, 0.05, 0.02, 0.01, 0.003} {
 			for _, s := range []Settings{{Tolerance: 1e-9}, {Gap: 0.3}} {
 				q := square(k, rel)
-				p, err := NewProjector(q.Cost.(*cost.Dense), q.Lo, q.Hi, q.Reg, s)
+				p, err := NewProjector(context.Background(), q.Cost.(*cost.Dense), q.Lo, q.Hi, q.Reg, s)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -30,7 +30,7 @@ func ExampleProject() {
 	}
 	fmt.Printf("q = %.3f\n", r.Q)
 	fmt.Printf("%.4f <= optimum <= %.4f\n", r.Lower, r.Upper)
-	if _, _, err := sinkhorn.Verify(p, r); err == nil {
+	if _, _, err := sinkhorn.Verify(context.Background(), p, r); err == nil {
 		fmt.Println("verified")
 	}
 	// Output:

@@ -102,7 +102,7 @@ func TestFlowCost(t *testing.T) {
 					t.Errorf("%v, Reg %v, %d iterations: Upper = %v, and the plan costs %v, %v before", size, reg, most, r.Upper, want,
 						before)
 				}
-				upper, _, err := Verify(p, r)
+				upper, _, err := Verify(context.Background(), p, r)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -273,7 +273,7 @@ func TestGridLarge(t *testing.T) {
 		} {
 			bad := r
 			spoil(&bad)
-			if _, _, err := Verify(p, bad); !errors.Is(err, wpmerr.ErrCertificate) {
+			if _, _, err := Verify(context.Background(), p, bad); !errors.Is(err, wpmerr.ErrCertificate) {
 				t.Errorf("Verify with a spoilt %s: %v", what, err)
 			}
 		}

@@ -44,7 +44,7 @@ func mustProject(t testing.TB, p Problem, s Settings) Result {
 // checkResult checks what every result promises, converged or not, with Verify and without.
 func checkResult(t testing.TB, p Problem, r Result) (upper, lower *big.Rat) {
 	t.Helper()
-	upper, lower, err := Verify(p, r)
+	upper, lower, err := Verify(context.Background(), p, r)
 	if err != nil {
 		t.Fatalf("Verify(%v, %v, %v) = %v", describe(p), r.Settings.Method, r.Status, err)
 	}
@@ -161,7 +161,7 @@ func (g *generator) problem(k, kv int, rel float64) Problem {
 	eps := []float64{0, 0.1, 1, 2, 5}[g.intn(5)]
 	lo, hi := box(g.mass(kv), eps)
 	p := Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi}
-	if r, err := RelativeReg(d, rel); err == nil {
+	if r, err := RelativeReg(context.Background(), d, rel); err == nil {
 		p.Reg = r
 	} else {
 		p.Reg = rel

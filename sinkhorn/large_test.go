@@ -44,7 +44,7 @@ func TestChunks(t *testing.T) {
 		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
-		if _, _, err := sinkhorn.Verify(p, r); err != nil {
+		if _, _, err := sinkhorn.Verify(context.Background(), p, r); err != nil {
 			t.Errorf("%v: %v", m, err)
 		}
 		if m == sinkhorn.Paper && len(r.History) != 3 {
@@ -74,7 +74,7 @@ func TestVerifyRefusesFlowOffGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Flow = &sinkhorn.Flow{Right: make([]float64, 4), Down: make([]float64, 4), Steps: 1}
-	if _, _, err := sinkhorn.Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := sinkhorn.Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("%v, want ErrCertificate", err)
 	}
 }
@@ -92,7 +92,7 @@ func TestGapOutOfReach(t *testing.T) {
 		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != sinkhorn.RegLimit || !(r.Gap() > 0.1*r.Upper) {
 			t.Errorf("%v: %v, %v, gap %v", m, r.Status, err, r.Gap())
 		}
-		if _, _, err := sinkhorn.Verify(p, r); err != nil {
+		if _, _, err := sinkhorn.Verify(context.Background(), p, r); err != nil {
 			t.Errorf("%v: %v", m, err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestRowsOfGrids(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := sinkhorn.Verify(p, r); err != nil {
+		if _, _, err := sinkhorn.Verify(context.Background(), p, r); err != nil {
 			t.Errorf("distances to the power %v: %v", exponent, err)
 		}
 		const tight = 1e-10 // they are the largest that there are, but for the error that the method for grids allows itself

@@ -37,7 +37,7 @@ func TestSourceScale(t *testing.T) {
 			if err != nil && !is(err, wpmerr.ErrNotConverged) {
 				rt.Fatalf("Project: %v", err)
 			}
-			if _, _, err := Verify(q, r); err != nil {
+			if _, _, err := Verify(context.Background(), q, r); err != nil {
 				rt.Fatalf("Verify: %v", err)
 			}
 			if !slices.Equal(kept, q.Source) {
@@ -121,7 +121,7 @@ func TestLostRows(t *testing.T) {
 				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)
 				}
-				upper, lower, err := Verify(p, r)
+				upper, lower, err := Verify(context.Background(), p, r)
 				if err != nil {
 					t.Errorf("%s, %v: %v", name, m, err)
 					continue

@@ -34,7 +34,7 @@ func TestShared(t *testing.T) {
 		for e := range d.Data {
 			d.Data[e] = float64(e % 4)
 		}
-		p, err := NewProjector(d, make([]float64, 5), []float64{1, 1, 1, 1, 1}, tt.reg, Settings{Method: tt.method})
+		p, err := NewProjector(context.Background(), d, make([]float64, 5), []float64{1, 1, 1, 1, 1}, tt.reg, Settings{Method: tt.method})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -192,21 +192,21 @@ func (in *instance) setBox(lo, hi []float64) error {
 
 // RelativeReg returns rho * R, R = max_i (max_j C_ij - min_j C_ij) being the range of the cost, or
 // rho * max C when R = 0: the natural unit of Reg. Values of rho from 1e-3 to 1e-2 are a good
-// compromise. It reads the whole cost once; the errors are ErrShape, ErrNotFinite, ErrNegative and
-// ErrReg (rho not a finite number > 0, or a product that is not).
-func RelativeReg(c cost.Matrix, rho float64) (float64, error) {
+// compromise. It reads the whole cost once; the errors are ErrShape, ErrNotFinite, ErrNegative, ErrReg
+// (rho not a finite number > 0, or a product that is not) and ErrNotConverged, if the context ends.
+func RelativeReg(ctx context.Context, c cost.Matrix, rho float64) (float64, error) {
 	if _, _, err := projection.Dims(c); err != nil {
-		return 0, err
-	}
-	if err := cost.Validate(c); err != nil {
 		return 0, err
 	}
 	if err := checkReg("rho", rho); err != nil {
 		return 0, err
 	}
-	r := cost.Range(c)
+	largest, r, err := cost.Extent(ctx, c)
+	if err != nil {
+		return 0, err
+	}
 	if r == 0 {
-		r = cost.Max(c)
+		r = largest
 	}
 	if reg := rho * r; reg > 0 && !math.IsInf(reg, 0) {
 		return reg, nil

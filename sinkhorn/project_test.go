@@ -303,7 +303,7 @@ func TestGap(t *testing.T) {
 		}
 		// Fast may end as soon as Reg is most of the gap: the residual moves either bound by the range of the cost at most
 		// for every unit of mass, and so half of the gap by a quarter of it.
-		rng, err := RelativeReg(p.Cost, 1)
+		rng, err := RelativeReg(context.Background(), p.Cost, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -425,7 +425,7 @@ func rateOf(t *testing.T, p Problem) (rate, rest float64) {
 	for _, row := range c.row {
 		d.Data = append(d.Data, row...)
 	}
-	diameter, err := hilbert.GibbsDiameter(d, c.reg)
+	diameter, err := hilbert.GibbsDiameter(context.Background(), d, c.reg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -560,7 +560,7 @@ func TestMassesBelowEverything(t *testing.T) {
 				if err != nil || !(math.Abs(r.Objective-want) <= tol) {
 					t.Errorf("%v, masses %v: objective %v, %v; want %v", method, source, r.Objective, err, want)
 				}
-				if _, _, err := Verify(p, r); err != nil {
+				if _, _, err := Verify(context.Background(), p, r); err != nil {
 					t.Errorf("%v, masses %v: %v", method, source, err)
 				}
 			}
@@ -599,7 +599,7 @@ func TestTinyColumn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := Verify(p, r); err != nil || r.Upper == 0 {
+			if _, _, err := Verify(context.Background(), p, r); err != nil || r.Upper == 0 {
 				t.Errorf("%v, %v: upper bound %v, %v", method, box, r.Upper, err)
 			}
 		}
@@ -619,7 +619,7 @@ func TestFarStart(t *testing.T) {
 		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
-		if _, _, err := Verify(p, r); err != nil {
+		if _, _, err := Verify(context.Background(), p, r); err != nil {
 			t.Errorf("%v: %v", method, err)
 		}
 	}

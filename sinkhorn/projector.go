@@ -47,8 +47,8 @@ const sharedCells = 1 << 26
 
 // NewProjector checks the cost, the bounds, Reg and the settings, as Project does. It copies the bounds, and the cost
 // unless it is a *cost.Dense, which must not change. Settings.Initial and History are for a single distribution, and
-// give ErrSettings here.
-func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
+// give ErrSettings here. If ctx ends while the cost is read, the error is ErrNotConverged.
+func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
 	k, kv, err := projection.Dims(c)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func NewProjector(c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Pr
 	if p.settings, err = s.resolve(&p.box); err != nil {
 		return nil, err
 	}
-	if p.c, err = cost.Materialize(context.Background(), c); err != nil {
+	if p.c, err = cost.Materialize(ctx, c); err != nil {
 		return nil, err
 	}
 	p.box.matrix = c // a grid has ways of its own, by its type

@@ -15,7 +15,7 @@ func BenchmarkProjector(b *testing.B) {
 			b.Run(fmt.Sprintf("p=%v/eps=%v", p, eps), func(b *testing.B) {
 				g := newGenerator(1)
 				c, lo, hi := unitSquare(b, g, 250, p, eps)
-				pr, err := NewProjector(c, lo, hi, 0.01, Settings{Tolerance: 1e-6})
+				pr, err := NewProjector(context.Background(), c, lo, hi, 0.01, Settings{Tolerance: 1e-6})
 				if err != nil {
 					b.Fatal(err)
 				}

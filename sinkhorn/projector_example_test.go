@@ -17,7 +17,7 @@ func ExampleProjector() {
 	}
 	lo := []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1}
 	hi := []float64{0.3, 0.3, 0.3, 0.3, 0.3, 0.3}
-	p, err := sinkhorn.NewProjector(ring, lo, hi, 0.01, sinkhorn.Settings{})
+	p, err := sinkhorn.NewProjector(context.Background(), ring, lo, hi, 0.01, sinkhorn.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestProjectorTinyColumn(t *testing.T) {
 	const tiny = 1e-250
 	p := Problem{Cost: dense(t, []float64{1, 1, 1, 1, 3}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0, tiny},
 		Hi: []float64{0.1, 0.2, 0.3, 0.7, tiny}, Reg: 0.1}
-	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{})
+	pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestProjectorRandom(t *testing.T) {
 	}
 	for range n {
 		p := g.problem(1+g.intn(12), 1+g.intn(15), math.Pow(10, -4*g.float()))
-		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 1e-9})
+		pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestProjectorAgainstProject(t *testing.T) {
 	c, lo, hi := unitSquare(t, g, 30, 1, 1)
 	u := newUsers(g, 3, 5, 30)
 	for _, s := range []Settings{{}, {Tolerance: 1e-6}, {Method: Paper, Gap: 0.2}} {
-		pr, err := NewProjector(c, lo, hi, 0.05, s)
+		pr, err := NewProjector(context.Background(), c, lo, hi, 0.05, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestProjectorDense(t *testing.T) {
 	for _, p := range []float64{1, 2} {
 		for _, reg := range []float64{0.3, 0.01, 0.001} {
 			c, lo, hi := unitSquare(t, g, k, p, 1)
-			pr, err := NewProjector(c, lo, hi, reg, Settings{Tolerance: 1e-10})
+			pr, err := NewProjector(context.Background(), c, lo, hi, reg, Settings{Tolerance: 1e-10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestProjectorCancelled(t *testing.T) {
 	g := newGenerator(9)
 	c, lo, hi := unitSquare(t, g, 40, 1, 1)
 	u := newUsers(g, 1, 5, 40)
-	pr, err := NewProjector(c, lo, hi, 0.01, Settings{Gap: 1e-9})
+	pr, err := NewProjector(context.Background(), c, lo, hi, 0.01, Settings{Gap: 1e-9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,11 +216,11 @@ func TestNewProjectorErrors(t *testing.T) {
 		{"bad cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, math.Inf(1), 3}}, lo, hi, 1, Settings{}, wpmerr.ErrNotFinite},
 		{"negative cost", &cost.Dense{K: 1, Kv: 4, Data: []float64{1, 2, -1, 3}}, lo, hi, 1, Settings{}, wpmerr.ErrNegative},
 	} {
-		if _, err := NewProjector(test.c, test.lo, test.hi, test.reg, test.s); !errors.Is(err, test.want) {
+		if _, err := NewProjector(context.Background(), test.c, test.lo, test.hi, test.reg, test.s); !errors.Is(err, test.want) {
 			t.Errorf("%s: NewProjector = %v, want %v", test.name, err, test.want)
 		}
 	}
-	pr, err := NewProjector(c, lo, hi, 1e-12, Settings{Gap: 0.1})
+	pr, err := NewProjector(context.Background(), c, lo, hi, 1e-12, Settings{Gap: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestProjectorTinyMass(t *testing.T) {
 		Cost: &cost.Dense{K: 4, Kv: 4, Data: data}, Source: []float64{5e-324, 0.25, 0.25, 0.5},
 		Lo: []float64{0.05, 0.05, 0.05, 0.05}, Hi: []float64{0.3, 0.3, 0.3, 0.3}, Reg: 1 << 36,
 	}
-	o, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 0.1})
+	o, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestProjectorTinyMass(t *testing.T) {
 	if err := o.Project(context.Background(), p.Source, nil, &r); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Verify(p, r); err != nil || math.IsInf(r.Objective, 0) {
+	if _, _, err := Verify(context.Background(), p, r); err != nil || math.IsInf(r.Objective, 0) {
 		t.Errorf("objective %v, %v", r.Objective, err)
 	}
 }

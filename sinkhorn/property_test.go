@@ -181,7 +181,7 @@ func TestLawGap(t *testing.T) {
 		p, _ := draw(t, 1e-5)
 		gap := math.Pow(10, -4*rapid.Float64Range(0, 1).Draw(t, "log gap"))
 		r, err := Project(context.Background(), p, Settings{Gap: gap})
-		upper, lower, verr := Verify(p, r)
+		upper, lower, verr := Verify(context.Background(), p, r)
 		if verr != nil {
 			t.Fatalf("%v: %v", describe(p), verr)
 		}

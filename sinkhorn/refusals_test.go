@@ -65,7 +65,7 @@ func TestBadRowsAtAnyReading(t *testing.T) {
 					break
 				}
 				if seen++; err == nil {
-					if _, _, err := sinkhorn.Verify(good, r); err != nil {
+					if _, _, err := sinkhorn.Verify(context.Background(), good, r); err != nil {
 						t.Errorf("%s at reading %d, %v: no error, and %v", tt.name, n, s.Method, err)
 					}
 				} else if !errors.Is(err, tt.want) {
@@ -83,7 +83,7 @@ func TestBadRowsAtAnyReading(t *testing.T) {
 		for n := range 6 { // two passes over three rows; the upper bound needs those with mass only
 			left, p := n, good
 			p.Cost = moody{good.Cost.(*cost.Dense), tt.bad, &left}
-			if _, _, err := sinkhorn.Verify(p, r); left < 0 && !errors.Is(err, tt.want) {
+			if _, _, err := sinkhorn.Verify(context.Background(), p, r); left < 0 && !errors.Is(err, tt.want) {
 				t.Errorf("Verify, %s at reading %d: %v, want %v", tt.name, n, err, tt.want)
 			}
 		}
@@ -110,9 +110,9 @@ func TestNoCost(t *testing.T) {
 	} {
 		p.Cost = c
 		_, project := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
-		_, projector := sinkhorn.NewProjector(c, p.Lo, p.Hi, 1, sinkhorn.Settings{})
-		_, reg := sinkhorn.RelativeReg(c, 0.1)
-		_, _, verify := sinkhorn.Verify(p, r)
+		_, projector := sinkhorn.NewProjector(context.Background(), c, p.Lo, p.Hi, 1, sinkhorn.Settings{})
+		_, reg := sinkhorn.RelativeReg(context.Background(), c, 0.1)
+		_, _, verify := sinkhorn.Verify(context.Background(), p, r)
 		for name, err := range map[string]error{"Project": project, "NewProjector": projector, "RelativeReg": reg,
 			"Verify": verify} {
 			if !errors.Is(err, wpmerr.ErrShape) {
@@ -130,7 +130,7 @@ func TestNoCost(t *testing.T) {
 		{[]float64{0, 1}, 0, wpmerr.ErrReg}, {[]float64{0, 1}, math.NaN(), wpmerr.ErrReg},
 		{[]float64{0, 0}, 1, wpmerr.ErrReg}, {[]float64{0, 1e-320}, 1e-9, wpmerr.ErrReg},
 	} {
-		if _, err := sinkhorn.RelativeReg(&cost.Dense{K: 1, Kv: 2, Data: tt.data}, tt.rho); !errors.Is(err, tt.want) {
+		if _, err := sinkhorn.RelativeReg(context.Background(), &cost.Dense{K: 1, Kv: 2, Data: tt.data}, tt.rho); !errors.Is(err, tt.want) {
 			t.Errorf("RelativeReg(%v, %v): %v, want %v", tt.data, tt.rho, err, tt.want)
 		}
 	}
@@ -164,7 +164,7 @@ func TestAllRows(t *testing.T) {
 			t.Errorf("%v, want ErrNegative", err)
 		}
 		copy(c.Data[4:8], []float64{0, 0, 0, 0}) // the worst row that there can be
-		if _, _, err := sinkhorn.Verify(p, r); err != nil {
+		if _, _, err := sinkhorn.Verify(context.Background(), p, r); err != nil {
 			t.Error(err)
 		}
 	}
@@ -183,13 +183,13 @@ func TestVerifyHugeCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := sinkhorn.Verify(p, r); err != nil {
+	if _, _, err := sinkhorn.Verify(context.Background(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range []float64{big, r.Potentials.F[0] + big/4} {
 		spoilt := r
 		spoilt.Potentials.F = append([]float64{f}, r.Potentials.F[1:]...)
-		if _, _, err := sinkhorn.Verify(p, spoilt); !errors.Is(err, wpmerr.ErrCertificate) {
+		if _, _, err := sinkhorn.Verify(context.Background(), p, spoilt); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("F[0] = %v instead of %v: %v, want ErrCertificate", f, r.Potentials.F[0], err)
 		}
 	}

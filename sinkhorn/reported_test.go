@@ -172,7 +172,7 @@ func checkReport(t *testing.T, what string, p Problem, r Result, noise float64) 
 		}
 	}
 	checkPotentials(t, what, p, r, noise*rep.most)
-	up, down, err := Verify(p, r)
+	up, down, err := Verify(context.Background(), p, r)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -362,7 +362,7 @@ func TestReportProjector(t *testing.T) {
 		}
 		for _, s := range []Settings{{Gap: 0.2, AllRows: true}, {Gap: 1e-6, MaxIterations: 3, AllRows: true},
 			{Tolerance: 1e-8, AllRows: true}} {
-			pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, s)
+			pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,19 +12,15 @@ import (
 type Method int
 
 const (
-	// Auto is the default, and is Fast.
-	Auto Method = iota
+	// Fast, the default, finds the answer of Algorithm 1 by annealing, absorbed potentials and Newton steps.
+	Fast Method = iota
 	// Paper is Algorithm 1 of the paper, step for step, in the log domain.
 	Paper
-	// Fast finds the same answer by annealing, absorbed potentials and Newton steps.
-	Fast
 )
 
 // String returns the name of the method.
 func (m Method) String() string {
 	switch m {
-	case Auto:
-		return "auto"
 	case Paper:
 		return "paper"
 	case Fast:
@@ -36,7 +32,7 @@ func (m Method) String() string {
 // Settings tunes Project. The zero value is the documented default: method Fast, stop at a
 // residual of 1e-12.
 type Settings struct {
-	// Method selects the algorithm. Default Auto.
+	// Method selects the algorithm. Default Fast.
 	Method Method
 	// Tolerance > 0 stops when the residual |q - c|_1 is at most this, c being the column sums of
 	// the plan. Default (0): DefaultTolerance, unless Gap is set.
@@ -96,7 +92,7 @@ func (s Settings) resolve(in *instance) (Settings, error) {
 		}
 	}
 	switch {
-	case s.Method < Auto || s.Method > Fast:
+	case s.Method < Fast || s.Method > Paper:
 		return s, fmt.Errorf("%w: Method = %d", wpmerr.ErrSettings, int(s.Method))
 	case s.MaxIterations < 0:
 		return s, fmt.Errorf("%w: MaxIterations = %d is negative", wpmerr.ErrSettings, s.MaxIterations)
@@ -111,9 +107,6 @@ func (s Settings) resolve(in *instance) (Settings, error) {
 		if math.IsNaN(x) || math.IsInf(x, 0) && !(x < 0 && in.hi[j] == 0) {
 			return s, fmt.Errorf("%w: Initial[%d] = %v", wpmerr.ErrNotFinite, j, x)
 		}
-	}
-	if s.Method == Auto {
-		s.Method = Fast
 	}
 	if s.Tolerance == 0 && s.Gap == 0 {
 		s.Tolerance = DefaultTolerance

@@ -46,7 +46,7 @@ func crowd(g *generator, n, k int) users {
 // projector is NewProjector for p.
 func projector(t testing.TB, p Problem, s Settings) *Projector {
 	t.Helper()
-	pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, s)
+	pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestSharedLaws(t *testing.T) {
 		set := Settings{Tolerance: 1e-9, MaxIterations: 2000}
 		n := rapid.IntRange(1, 8).Draw(rt, "n")
 		u := crowd(g, n+1, k)
-		pr, err := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, set)
+		pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestSharedLaws(t *testing.T) {
 			q := Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo, Hi: p.Hi, Reg: p.Reg}
 			var r, alone Result
 			err := pr.Project(context.Background(), q.Source, q.Support, &r)
-			fresh, err2 := NewProjector(p.Cost, p.Lo, p.Hi, p.Reg, set)
+			fresh, err2 := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, set)
 			if err2 != nil {
 				rt.Fatal(err2)
 			}
@@ -225,7 +225,7 @@ func TestSharedLaws(t *testing.T) {
 			if !(r.Lower <= x.Upper && x.Lower <= r.Upper) {
 				rt.Errorf("distribution %d: [%v, %v], exact [%v, %v]", i, r.Lower, r.Upper, x.Lower, x.Upper)
 			}
-			if _, _, err := Verify(q, r); err != nil {
+			if _, _, err := Verify(context.Background(), q, r); err != nil {
 				rt.Errorf("distribution %d: %v", i, err)
 			}
 		}

@@ -31,13 +31,11 @@ import (
 // It takes three passes over the cost, with two exponentials and an exact product for every pair of a row with mass and
 // a column with room: about 60 ns per pair. On a grid of more than 1e8 pairs, floats with bounds on their errors
 // replace the exact products.
-func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
-	return VerifyContext(context.Background(), p, r)
-}
-
-// VerifyContext is Verify until the context ends: then the error is its own, and at most one further row is read. The
-// float passes of a grid of more than 1e8 pairs do not look at it.
-func VerifyContext(ctx context.Context, p Problem, r Result) (upper, lower *big.Rat, err error) {
+//
+// If the context ends, the error is wpmerr.ErrNotConverged, and at most one further row is read. The float passes of a
+// grid of more than 1e8 pairs do not look at it.
+func Verify(ctx context.Context, p Problem, r Result) (upper, lower *big.Rat, err error) {
+	ctx = wpmerr.Context(ctx)
 	if p.Reg == 0 && r.Settings.Gap > 0 {
 		p.Reg = r.Reg // chosen by the gap
 	}

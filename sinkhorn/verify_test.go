@@ -51,11 +51,11 @@ func TestVerifyRefuses(t *testing.T) {
 		r.Q, r.LogV = slices.Clone(r.Q), slices.Clone(r.LogV)
 		r.Potentials = Potentials{F: slices.Clone(r.Potentials.F), G: slices.Clone(r.Potentials.G)}
 		c.spoil(&r)
-		if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
+		if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%s: error %v, want ErrCertificate", c.name, err)
 		}
 	}
-	if _, _, err := Verify(p, Result{}); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := Verify(context.Background(), p, Result{}); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("an empty result: %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestVerifyProblem(t *testing.T) {
 	} {
 		p := good
 		c.change(&p)
-		_, _, err := Verify(p, r)
+		_, _, err := Verify(context.Background(), p, r)
 		if !errors.Is(err, c.want) {
 			t.Errorf("error %v, want %v", err, c.want)
 		}
@@ -140,7 +140,7 @@ func TestVerifyScales(t *testing.T) {
 		if err != nil && !is(err, wpmerr.ErrNotConverged) {
 			t.Fatalf("number %d, costs times 2^%d: %v", n, e, err)
 		}
-		if _, _, err := Verify(p, r); err != nil {
+		if _, _, err := Verify(context.Background(), p, r); err != nil {
 			t.Errorf("number %d, costs times 2^%d: %v", n, e, err)
 		}
 	}

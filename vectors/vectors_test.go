@@ -567,7 +567,7 @@ func TestHilbert(t *testing.T) {
 			}
 			return err
 		case "diameter":
-			d, err := hilbert.Diameter(dense(in.A))
+			d, err := hilbert.Diameter(context.Background(), dense(in.A))
 			if err != nil {
 				return err
 			}
@@ -582,7 +582,7 @@ func TestHilbert(t *testing.T) {
 			}
 			return nil
 		}
-		d, err := hilbert.GibbsDiameter(dense(in.A), float64(in.Reg))
+		d, err := hilbert.GibbsDiameter(context.Background(), dense(in.A), float64(in.Reg))
 		if err != nil {
 			return err
 		}
@@ -741,7 +741,7 @@ func TestBase(t *testing.T) {
 			}
 			return v
 		}
-		upper, lower, err := basemeasure.Verify(c, float64(in.Eps), basemeasure.Result{
+		upper, lower, err := basemeasure.Verify(context.Background(), c, float64(in.Eps), basemeasure.Result{
 			M: floats(out.M), Weights: floats(out.Weights), Thresholds: floats(out.Thresholds), Lower: -math.MaxFloat64,
 			Upper: math.MaxFloat64,
 		})

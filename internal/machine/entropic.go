@@ -106,7 +106,7 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 		return nil, err
 	}
-	upper, lower, err := sinkhorn.VerifyContext(ctx, prob, res)
+	upper, lower, err := sinkhorn.Verify(ctx, prob, res)
 	if err != nil {
 		return nil, err
 	}

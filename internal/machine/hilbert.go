@@ -55,7 +55,7 @@ func solveHilbert(ctx context.Context, in *object, clock *stopwatch) (any, error
 	}
 	var ans diameterAnswer
 	err = clock.run(func() error {
-		d, err := hilbert.GibbsDiameter(c, reg)
+		d, err := hilbert.GibbsDiameter(ctx, c, reg)
 		tau, rest := hilbert.Contraction(d)
 		ans = diameterAnswer{number(d), number(tau), number(rest)}
 		return err

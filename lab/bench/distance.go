@@ -127,7 +127,7 @@ func distances(c *config, w io.Writer) error {
 			if points > p.most {
 				continue
 			}
-			reg, err := sinkhorn.RelativeReg(in.C, p.share)
+			reg, err := sinkhorn.RelativeReg(context.Background(), in.C, p.share)
 			if err != nil {
 				return err
 			}

@@ -189,7 +189,7 @@ func sparse(mu []float64) (support []int, weight []float64) {
 func (s *study) algorithm1(at level) (baseline.Sampler, error) {
 	if s.lambda == 0 {
 		var err error
-		if s.lambda, err = sinkhorn.RelativeReg(s.cost, 0.01); err != nil {
+		if s.lambda, err = sinkhorn.RelativeReg(context.Background(), s.cost, 0.01); err != nil {
 			return nil, err
 		}
 	}

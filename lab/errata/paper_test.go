@@ -497,7 +497,7 @@ func TestErrataNoMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	upper, lower, err := basemeasure.Verify(c, eps, r)
+	upper, lower, err := basemeasure.Verify(context.Background(), c, eps, r)
 	if err != nil || lower.Cmp(upper) > 0 || lower.Sign() <= 0 {
 		t.Errorf("bounds [%v, %v], error %v", lower, upper, err)
 	}
@@ -676,6 +676,6 @@ func entropic(p sinkhorn.Problem, s sinkhorn.Settings) ([]float64, error) {
 	if err != nil && !(s.MaxIterations > 0 && errors.Is(err, wpmerr.ErrNotConverged)) {
 		return nil, err
 	}
-	_, _, err = sinkhorn.Verify(p, r)
+	_, _, err = sinkhorn.Verify(context.Background(), p, r)
 	return r.Q, err
 }
