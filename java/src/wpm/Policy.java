@@ -1,6 +1,5 @@
 package wpm;
 
-import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -15,7 +14,8 @@ import java.util.Set;
  * change. A policy that does not have the one text that it must have is refused.
  */
 public final class Policy {
-  private static final int MAX_BYTES = 64 << 20, MAX_ITEMS = 1 << 20, MAX_NAME = 256, MAX_TEXT = 4096, MAX_METADATA = 64;
+  static final int MAX_BYTES = 64 << 20, MAX_ITEMS = 1 << 20;
+  private static final int MAX_NAME = 256, MAX_TEXT = 4096, MAX_METADATA = 64;
 
   final byte[] id;
   final int inputs, outputs;
@@ -50,7 +50,7 @@ public final class Policy {
     in.need("\",\n\"work_limit_ms\":");
     in.number("work_limit_ms", projection ? 1 : 0, projection ? 3_600_000 : 0);
     in.need(",\n");
-    schedule = version == 3 ? Schedule.read(in) : null;
+    schedule = version == 3 && in.sees("\"schedule\"") ? Schedule.read(in) : null;
     in.need("\"inputs\":");
     inputs = in.number("inputs", 1, MAX_ITEMS);
     in.need(",\n\"outputs\":");
@@ -59,27 +59,37 @@ public final class Policy {
     provenance(in);
     in.need(",\n\"metadata\":");
     metadata(in);
-    for (String name : new String[] {"certificate", "cost"}) {
-      in.need(",\n\"" + name + "\":");
-      if (!in.next("null")) in.object();
-    }
+    in.need(",\n\"certificate\":");
+    boolean certified = !in.next("null");
+    if (certified) in.object();
+    in.need(",\n\"cost\":");
+    if (!in.next("null")) in.object();
     in.need(",\n\"input_labels\":");
     String[] names = labels(in, inputs);
     in.need(",\n\"output_labels\":");
     outputLabels = labels(in, outputs);
     if (outputLabels != null) distinct(new HashSet<>(), outputLabels);
     labels = aliases(in, names);
-    in.need(",\n\"lo\":");
-    long[] lo = bounds(in, version);
-    in.need(",\n\"hi\":");
-    long[] hi = bounds(in, version);
-    box = new Box(epsilon, bits, lo, hi);
-    in.need(",\n\"fallback\":");
-    fallback = new long[outputs];
-    new Stated(box, 1).read(in).law(0, this, fallback);
     in.need(",\n");
-    rows = version == 1 || version == 3 && in.peek() == '"' && in.b.length - in.at > 1 && in.b[in.at + 1] == 'r'
-        ? stated(in) : Ranked.read(in, this);
+    fallback = new long[outputs];
+    if (version < 3 || in.sees("\"lo\":")) {
+      in.need("\"lo\":");
+      long[] lo = bounds(in, version);
+      in.need(",\n\"hi\":");
+      long[] hi = bounds(in, version);
+      box = new Box(epsilon, bits, lo, hi);
+      in.need(",\n\"fallback\":");
+      new Stated(box, 1).read(in).law(0, this, fallback);
+      in.need(",\n");
+      if (version == 3 && schedule == null) throw in.bad("neither a schedule nor codes: that is version 1 or 2");
+      rows = version == 1 || version == 3 && in.sees("\"rows\":") ? stated(in) : Ranked.read(in, this);
+    } else {
+      if (projection || certified || outputLabels != null) throw in.bad("codes are for mixture, without a certificate and output labels");
+      Codes codes = Codes.read(in, bits, inputs, outputs);
+      box = new Box(epsilon, bits, codes.lo, codes.hi);
+      codes.even(fallback);
+      rows = codes;
+    }
     in.need("\n}\n");
     if (in.at != in.b.length) throw in.bad("bytes after the end of the policy");
   }
@@ -309,151 +319,5 @@ public final class Policy {
   static long same(long a, long b) {
     long x = a ^ b;
     return ((x | -x) >> 63) ^ -1;
-  }
-
-  /** Rows by threshold: outputs in the order of integer keys, full before the threshold, and low after it. */
-  static final class Ranked implements Rows {
-    private enum Kind { POINTS, GRID, RING }
-
-    private final Kind kind;
-    private final int axes, grid, cols; // rows and columns of a grid
-    private final int[] from, to, thresholds; // coordinates of inputs and of outputs
-
-    private Ranked(Kind kind, int axes, int grid, int cols, int[] from, int[] to, int[] thresholds) {
-      this.kind = kind;
-      this.axes = axes;
-      this.grid = grid;
-      this.cols = cols;
-      this.from = from;
-      this.to = to;
-      this.thresholds = thresholds;
-    }
-
-    static Ranked read(Scanner in, Policy p) throws Refused {
-      in.need("\"geometry\":{\"kind\":");
-      String name = in.text("kind", 1, 16);
-      Kind kind = name.equals("points") ? Kind.POINTS : name.equals("grid") ? Kind.GRID : name.equals("ring") ? Kind.RING : null;
-      if (kind == null) throw in.bad("geometry of kind " + name);
-      boolean points = kind == Kind.POINTS, grid = kind == Kind.GRID;
-      in.need(",\"axes\":");
-      int axes = in.number("axes", points ? 1 : 0, points ? MAX_BYTES : 0);
-      in.need(",\"rows\":");
-      int r = in.number("rows", grid ? 1 : 0, grid ? MAX_ITEMS : 0);
-      in.need(",\"cols\":");
-      int c = in.number("cols", grid ? 1 : 0, grid ? MAX_ITEMS : 0);
-      if (grid && (long) r * c != p.outputs) throw in.bad("the grid has not as many cells as there are outputs");
-      in.need("},\n\"input_points\":");
-      int[] from = points && !in.next("null") ? integers(in, (long) axes * p.inputs, null) : null;
-      if (!points) in.need("null");
-      in.need(",\n\"output_points\":");
-      int[] to = points ? integers(in, (long) axes * p.outputs, null) : null;
-      if (!points) in.need("null");
-      if (from == null && p.inputs != p.outputs) throw in.bad("there are not as many inputs as outputs");
-      in.need(",\n\"thresholds\":");
-      int[] thresholds = integers(in, p.inputs, p);
-      if (points && !spread(axes, from == null ? to : from, to)) throw in.bad("the points are too far apart for keys below 2^63");
-      return new Ranked(kind, axes, r, c, from == null ? to : from, to, thresholds);
-    }
-
-    private static int[] integers(Scanner in, long count, Policy outputs) throws Refused {
-      if (count > in.b.length - in.at) throw in.bad("fewer integers than " + count);
-      int[] x = new int[(int) count];
-      for (int i = 0; i < x.length; i++) {
-        in.need(i == 0 ? "[" : ",");
-        x[i] = outputs == null ? in.coordinate() : in.number("threshold", 0, outputs.outputs - 1);
-      }
-      in.need("]");
-      return x;
-    }
-
-    /** Whether one of the two bounds on the keys is below 2^63. */
-    private static boolean spread(int axes, int[]... clouds) {
-      BigInteger sum = BigInteger.ZERO, largest = BigInteger.ZERO;
-      for (int a = 0; a < axes; a++) {
-        long least = Long.MAX_VALUE, most = Long.MIN_VALUE;
-        for (int[] x : clouds) {
-          for (int n = a; n < x.length; n += axes) {
-            least = Math.min(least, x[n]);
-            most = Math.max(most, x[n]);
-          }
-        }
-        BigInteger wide = BigInteger.valueOf(most - least);
-        sum = sum.add(wide.multiply(wide));
-      }
-      if (sum.bitLength() <= 63) return true;
-      for (int[] x : clouds) {
-        for (int n = 0; n < x.length; n += axes) {
-          long square = 0; // at most 2^62 for each axis: stops before it wraps
-          for (int a = 0; a < axes && square >= 0; a++) square += (long) x[n + a] * x[n + a];
-          if (square < 0) return false;
-          largest = largest.max(BigInteger.valueOf(square));
-        }
-      }
-      return largest.shiftLeft(2).bitLength() <= 63;
-    }
-
-    @Override public void law(int i, Policy p, long[] dst) {
-      int t = 0;
-      int[] own = new int[axes];
-      for (int n = 0; n < thresholds.length; n++) {
-        int mask = (int) same(n, i);
-        t |= thresholds[n] & mask;
-        for (int a = 0; a < axes; a++) own[a] |= from[n * axes + a] & mask;
-      }
-      long[] keys = new long[p.outputs];
-      long last = 0;
-      for (int j = 0; j < keys.length; j++) {
-        keys[j] = key(own, i, j);
-        last |= keys[j] & same(j, t);
-      }
-      long[] lo = p.box.lo, hi = p.box.hi;
-      long sum = 0;
-      for (int j = 0; j < keys.length; j++) {
-        long before = (keys[j] - last) >> 63 | same(keys[j], last) & (long) (j - t) >> 63; // keys are below 2^63
-        long at = same(j, t);
-        dst[j] = (lo[j] + (hi[j] - lo[j] & before)) & ~at;
-        sum += dst[j];
-      }
-      long rest = (1L << p.box.bits) - sum, low = 0, high = 0; // means nothing if sum wraps, which atMost finds
-      for (int j = 0; j < keys.length; j++) {
-        low |= lo[j] & same(j, t);
-        high |= hi[j] & same(j, t);
-      }
-      long good = ~((rest - low) >> 63) & ~((high - rest) >> 63) & ~rest >> 63 & atMost(dst, p.box.bits);
-      for (int j = 0; j < keys.length; j++) {
-        long law = dst[j] & ~same(j, t) | rest & same(j, t);
-        dst[j] = law & good | p.fallback[j] & ~good;
-      }
-    }
-
-    /** All ones if the sum of n is at most 2^bits, else zero. A sum that is above stays at 2^bits + 1, and never wraps. */
-    private static long atMost(long[] n, int bits) {
-      long sum = 0, all = 1L << bits;
-      for (long x : n) {
-        sum += x;
-        long over = ~((sum - all - 1) >> 63); // all ones once the sum is above: it is at most 2^63 + 1, as a word
-        sum = sum & ~over | (all + 1) & over;
-      }
-      return ~((all - sum) >> 63);
-    }
-
-    private long key(int[] own, int i, int j) {
-      long x, y;
-      switch (kind) {
-        case GRID:
-          x = (long) grid * (i % cols - j % cols);
-          y = (long) cols * (i / cols - j / cols);
-          return x * x + y * y;
-        case RING:
-          return Math.min(Math.floorMod(i - j, thresholds.length), Math.floorMod(j - i, thresholds.length));
-        default:
-          x = 0;
-          for (int a = 0; a < axes; a++) {
-            y = (long) own[a] - to[j * axes + a];
-            x += y * y;
-          }
-          return x;
-      }
-    }
   }
 }

@@ -31,6 +31,14 @@ final class Scanner {
     return true;
   }
 
+  /** Whether a text is next. */
+  boolean sees(String s) {
+    int from = at;
+    boolean there = next(s);
+    at = from;
+    return there;
+  }
+
   void need(String s) throws Refused {
     if (!next(s)) throw bad("want " + s.replace("\n", "\\n"));
   }
