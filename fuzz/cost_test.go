@@ -234,7 +234,9 @@ func FuzzPoints(f *testing.F) {
 		"a,1,2\nb,1\n", "label,x\n", "", "a,1e999\n",
 		"\ufeffa,1\n", "a,\"1\"\n", "\"a\"\"b\",1\n", "a, 1 \n", "é,1\n", "\xff,1\n",
 		"lon,label,lat\n16.4,Wien,48.2\n", "y,id,x\n2,a,1\n", "x2,name,x1\n2,a,1\n", "label,lat\na,1\n", "x,0\n",
-		"label,lat,lon,n\n",
+		"label,lat,lon,n\n", "label;x\na;1,5\n", "id\tname\tx\n1\ta\t2\n",
+		`{"type":"FeatureCollection","features":[{"id":"a","geometry":{"type":"Point","coordinates":[16.4,48.2]}},` +
+			`{"properties":{"name":"b"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,2],[0,0]]]}}]}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -13,7 +13,8 @@ import (
 type columns struct {
 	names  []string // of the coordinates, in their order; nil without a header
 	label  int
-	fields []int // of the coordinates
+	fields []int    // of the coordinates
+	idle   []string // names of columns that nothing is taken from
 }
 
 // The coordinates that belong together, each family in its order. x1, x2, ... are the third.
@@ -23,6 +24,9 @@ var (
 )
 
 const knownColumns = "label (name, id), lat (latitude), lon (lng, longitude), x, y, z, x1, x2, ..."
+
+// labelNames are the columns that may have the label, the best one first: real tables often have several.
+var labelNames = []string{"label", "name", "id"}
 
 // pointColumn returns the one name of a column of points, "" if it is not known.
 func pointColumn(s string) string {
@@ -63,7 +67,7 @@ func family(name string, n int) []string {
 func (t *table) pointColumns() (c columns, header bool, err error) {
 	word, number, known := 0, 0, 0 // fields of each kind, the last of it
 	for i, s := range t.record {
-		if _, ok := parseNumber(s); ok {
+		if _, ok := t.parse(s); ok {
 			number = i + 1
 		} else if r, _ := utf8.DecodeRuneInString(strings.TrimSpace(s)); r == '_' || unicode.IsLetter(r) {
 			word = i + 1
@@ -85,11 +89,21 @@ func (t *table) pointColumns() (c columns, header bool, err error) {
 		return c, false, nil
 	}
 	at := make(map[string]int, len(t.record))
+	best := len(labelNames)
+	for _, s := range t.record {
+		if n := slices.Index(labelNames, strings.ToLower(strings.TrimSpace(s))); n >= 0 {
+			best = min(best, n)
+		}
+	}
 	var names []string
 	for i, s := range t.record {
 		name := pointColumn(s)
+		if name == "label" && strings.ToLower(strings.TrimSpace(s)) != labelNames[best] {
+			name = ""
+		}
 		if name == "" {
-			return c, true, t.bad(i+1, ErrFormat, fmt.Sprintf("column %s is not known; known are %s", quote(s), knownColumns))
+			c.idle = append(c.idle, strings.Clone(s))
+			continue
 		}
 		if first, twice := at[name]; twice {
 			return c, true, t.bad(i+1, ErrDuplicate,
@@ -103,7 +117,10 @@ func (t *table) pointColumns() (c columns, header bool, err error) {
 	if at["label"] == 0 {
 		return c, true, t.bad(0, ErrFormat, "no column label (name, id)")
 	}
-	want := family(names[0], len(names)) // there are two fields at least, so one name
+	if len(names) == 0 {
+		return c, true, t.bad(0, ErrFormat, "no column of coordinates; known are "+knownColumns)
+	}
+	want := family(names[0], len(names))
 	for _, name := range names {
 		if family(name, len(names))[0] != want[0] {
 			return c, true, t.bad(at[name], ErrFormat, fmt.Sprintf("column %s does not go with column %s", name, names[0]))

@@ -2,6 +2,7 @@ package costio
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -45,7 +46,42 @@ func tableOf(src *source) (*table, error) {
 	t := &table{src: src, csv: csv.NewReader(src)}
 	t.csv.FieldsPerRecord = -1
 	t.csv.ReuseRecord = true
+	if line, err := src.Peek(chunkBytes); err == nil || err == io.EOF || errors.Is(err, bufio.ErrBufferFull) {
+		t.csv.Comma = separator(line)
+	}
 	return t, nil
+}
+
+// separator is that of the first line: a semicolon where there is one and every comma is within a number, as
+// spreadsheets write tables where the decimal point is a comma; a tab where there is neither; or else a comma.
+func separator(text []byte) rune {
+	text = bytes.TrimLeft(text, "\r\n")
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		text = text[:end]
+	}
+	digit := func(i int) bool { return 0 <= i && i < len(text) && '0' <= text[i] && text[i] <= '9' }
+	commas, quoted := 0, false
+	semicolons, tabs := 0, 0
+	for i, b := range text {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == ';':
+			semicolons++
+		case b == '\t':
+			tabs++
+		case b == ',' && !(digit(i-1) && digit(i+1)):
+			commas++
+		}
+	}
+	switch {
+	case commas == 0 && semicolons > 0:
+		return ';'
+	case commas == 0 && tabs > 0 && !bytes.ContainsRune(text, ','):
+		return '\t'
+	}
+	return ','
 }
 
 // rows yields once for each row but a header, with the row in record, or with an error, which is the last. header is
@@ -113,7 +149,7 @@ func (t *table) empty(what string) error {
 // number reads field f (from 1).
 func (t *table) number(f int) (float64, error) {
 	s := t.record[f-1]
-	x, ok := parseNumber(s)
+	x, ok := t.parse(s)
 	if !ok {
 		return 0, t.bad(f, ErrNumber, quote(s)+" is not a number")
 	}
@@ -121,6 +157,14 @@ func (t *table) number(f int) (float64, error) {
 		return 0, t.bad(f, wpmerr.ErrNotFinite, quote(s)+" is not finite")
 	}
 	return x, nil
+}
+
+// parse is parseNumber, which between semicolons also takes a decimal comma.
+func (t *table) parse(s string) (x float64, ok bool) {
+	if t.csv.Comma == ';' && strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
+		s = strings.Replace(s, ",", ".", 1)
+	}
+	return parseNumber(s)
 }
 
 // nonNegative reads field f (from 1) and refuses numbers below zero.

@@ -3,12 +3,13 @@
 //
 // # Formats
 //
-// CSV is UTF-8 text with commas, as encoding/csv reads it: quoted fields, LF or CRLF, long lines,
-// empty lines skipped, a byte order mark dropped. Numbers are decimal ("1", "-2.5", "1e-3"),
-// with spaces around them allowed; hexadecimal, digit groups and a decimal comma are not.
+// CSV is UTF-8 text with commas, as encoding/csv reads it: quoted fields, LF or CRLF, long lines, empty lines skipped,
+// a byte order mark dropped. Numbers are decimal ("1", "-2.5", "1e-3"), with spaces around them allowed; hexadecimal and
+// digit groups are not. A file whose first line has semicolons, and commas only between digits, is separated by
+// semicolons, and its numbers may have a decimal comma. One whose first line has tabs and no comma is separated by tabs.
 //
 //	cost     plain numbers, one row of the matrix per line
-//	points   a label and n >= 1 coordinates
+//	points   a label and n >= 1 coordinates; or GeoJSON
 //	counts   user,label,count or label,count (the first row decides)
 //	tally    label,count or index,count, with that header: whole numbers
 //	regions  region,label or region,label,weight: parts of a list of points (the first row decides)
@@ -32,8 +33,9 @@
 //	x, or x and y, or x, y and z
 //	x1, ..., xn
 //
-// There is one column for labels, and the coordinates are of one of these three kinds. An unknown, repeated or missing
-// column is an error, as is a first row with both a number and the name of a column. Points without a header have the
+// The best of label, name and id has the labels, and the coordinates are of one of these three kinds. Other columns are
+// ignored, and named in Points.Ignored. A repeated or missing column is an error, as is a first row with both a number
+// and the name of a column. Points are also read from GeoJSON; see [ReadGeoJSON]. Points without a header have the
 // columns label,x1,...,xn, and the kind of their coordinates is then unknown. The header of counts with users is
 // user,label,count in this order.
 //

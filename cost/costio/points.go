@@ -18,15 +18,31 @@ type Points struct {
 	Columns []string
 	Labels  []string // distinct
 	X       [][]float64
+	// Ignored names the columns of a file that nothing was taken from.
+	Ignored []string
+	// Shapes has, for points from GeoJSON, the polygons of each point's feature, in rings of longitude and latitude; a
+	// feature that is a point has none. Nil if no feature has.
+	Shapes []Shape
 }
+
+// Shape is the polygons of a feature: rings, the first one outside, of positions [longitude, latitude] in degrees.
+type Shape [][][][2]float64
 
 // Geographic reports whether the coordinates are a latitude and a longitude, in degrees.
 func (p *Points) Geographic() bool { return slices.Equal(p.Columns, latLon) }
 
-// ReadPoints reads points from CSV. A header gives the columns, in any order; rows without one are label,x1,...,xn. The
-// package comment has the names. name stands for the file in errors.
+// ReadPoints reads points from CSV, or from GeoJSON as [ReadGeoJSON] does. A header gives the columns, in any order; rows
+// without one are label,x1,...,xn. The package comment has the names. name stands for the file in errors. Errors: an
+// *Error.
 func ReadPoints(r io.Reader, name string) (*Points, error) {
-	t, err := newTable(r, name)
+	src, err := newSource(r, name, MaxBytes, true)
+	if err != nil {
+		return nil, err
+	}
+	if first, err := src.Peek(1); err == nil && first[0] == '{' {
+		return readGeoJSON(src, "")
+	}
+	t, err := tableOf(src)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +51,12 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 	seen := make(map[string]int)
 	n := 0
 	header := func() (found bool, err error) {
-		if n = len(t.record) - 1; n < 1 {
-			return false, t.bad(0, ErrFormat, "one field, need a label and at least one coordinate, separated by commas")
+		if len(t.record) < 2 {
+			return false, t.bad(0, ErrFormat,
+				"one field, need a label and at least one coordinate, separated by commas, or by semicolons")
 		}
 		c, found, err = t.pointColumns()
-		p.Columns = c.names
+		n, p.Columns, p.Ignored = len(c.fields), c.names, c.idle
 		return found, err
 	}
 	for err := range t.rows(header) {

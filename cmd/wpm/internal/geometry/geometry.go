@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -18,7 +19,9 @@ import (
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "points",
-			Usage: "CSV `FILE` of input points, whose header names the columns: label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
+			Usage: "`FILE` of input points: GeoJSON, or CSV whose header names the columns label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
+		&cli.StringFlag{Name: "label", DefaultText: "label, name or id",
+			Usage: "with GeoJSON in -points: the `PROPERTY` that has the labels"},
 		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
 		&cli.StringFlag{Name: "metric", DefaultText: "greatcircle for columns lat and lon, else euclidean",
 			Usage: "with -points, the distance: `NAME` is euclidean, manhattan, cosine, or greatcircle (kilometres)"},
@@ -43,8 +46,8 @@ func Read(c *cli.Command) (g places.Geometry, err error) {
 	switch p := c.Float("p"); {
 	case given != 1:
 		return g, errors.New("give exactly one of -points, -cost, -grid, -ring")
-	case !c.IsSet("points") && (c.IsSet("outputs") || c.IsSet("metric")):
-		return g, errors.New("-outputs and -metric go with -points")
+	case !c.IsSet("points") && (c.IsSet("outputs") || c.IsSet("metric") || c.IsSet("label")):
+		return g, errors.New("-outputs, -metric and -label go with -points")
 	case c.IsSet("points"):
 		return readPoints(c, p)
 	case c.IsSet("cost") && c.IsSet("p"):
@@ -81,14 +84,22 @@ func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
 	if c.String("outputs") == "-" && in.Name == "-" {
 		return g, errors.New("-points and -outputs cannot both be standard input")
 	}
-	if in.Points, err = readText(c, in.Name, costio.ReadPoints); err != nil {
+	read := costio.ReadPoints
+	if property := c.String("label"); c.IsSet("label") {
+		read = func(r io.Reader, name string) (*costio.Points, error) { return costio.ReadGeoJSON(r, name, property) }
+	}
+	if in.Points, err = readText(c, in.Name, read); err != nil {
 		return g, err
 	}
 	if c.IsSet("outputs") {
 		out = &places.File{Name: c.String("outputs")}
-		if out.Points, err = readText(c, out.Name, costio.ReadPoints); err != nil {
+		if out.Points, err = readText(c, out.Name, read); err != nil {
 			return g, err
 		}
+	}
+	if idle := in.Ignored; len(idle) > 0 {
+		fmt.Fprintf(c.Root().ErrWriter, "%s: note: %s: nothing is taken from the columns %s\n", c.Root().Name, in.Name,
+			strings.Join(idle, ", "))
 	}
 	if !c.IsSet("metric") && looksGeographic(in.Points) {
 		fmt.Fprintf(c.Root().ErrWriter,
