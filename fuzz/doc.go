@@ -52,8 +52,8 @@
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
 //	policy/FuzzParsePrivate    policy.ParsePrivate              a second parser; packed or not
 //	policy/FuzzNumeral         policy.ParsePrivate              the grammar as a regular expression, and strconv
-//	policy/FuzzLedger          ledger.Read                sums; what opening the same text says; a payment
-//	policy/FuzzStore           ledger.Account, NewLedger        every draw is covered by the text, however it is torn
+//	policy/ledger/FuzzLedger          ledger.Read                sums; what opening the same text says; a payment
+//	policy/ledger/FuzzStore           ledger.Account, NewLedger        every draw is covered by the text, however it is torn
 //	internal/playground/engine/FuzzAnswer   engine.Answer         an error or finite numbers, and never a panic
 //	audit/FuzzCertificates     audit.Certificates               a plain loop over the lines; private kinds tell nothing
 //	audit/FuzzInputs           audit.ParseInputs                a search through the policy

@@ -47,6 +47,8 @@ func TestPointsColumns(t *testing.T) {
 		{"label,x,y\na,0,0\nb,3,4\n", "", "euclidean"},
 		{"a,0,0\nb,3,4\n", "", "euclidean"},
 		{"label,lat,lon\na,0,0\nb,3,4\n", "-metric euclidean", " degrees at most"},
+		{"id;name;lat;lon;people\n1;a;0;0,5;7\n2;b;3;4;8\n", "", "greatcircle"},
+		{geoJSON, "", "greatcircle"}, {geoJSON, "-label code", "greatcircle"},
 	} {
 		if status, card, errs := design(c.points, strings.Fields(c.args)...); status != device.Yes ||
 			!strings.Contains(card, c.want) {
@@ -55,7 +57,7 @@ func TestPointsColumns(t *testing.T) {
 	}
 	xy, headless := write(t, dir, "xy", "label,x,y\nc,1,2\n"), write(t, dir, "headless", "c,1,2\n")
 	for _, c := range []struct{ points, args, want string }{
-		{"label,lat,lon,B\na,1,2,3\n", "", `points.csv:1: field 4: column "B" is not known`},
+		{"label,lat,B\na,1,3\n", "", "points.csv:1: no column lon"},
 		{"label,lat\na,1\n", "", "points.csv:1: no column lon"},
 		{"label,lon,lat\na,48,16\nb,16,148\n", "", `points.csv:3: field 3: "148" is not a latitude`},
 		{"a,1,2\nb,3,4\n", "-metric greatcircle", "no header"},
@@ -70,6 +72,10 @@ func TestPointsColumns(t *testing.T) {
 		}
 	}
 }
+
+const geoJSON = `{"type":"FeatureCollection","features":[
+{"type":"Feature","properties":{"name":"a","code":1},"geometry":{"type":"Point","coordinates":[16.4,48.2]}},
+{"type":"Feature","properties":{"name":"b","code":2},"geometry":{"type":"Point","coordinates":[16.5,48.2]}}]}`
 
 // TestUnits: every card and table names its unit.
 func TestUnits(t *testing.T) {
