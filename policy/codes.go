@@ -176,8 +176,29 @@ func CodesBox(eps ldp.Epsilon, b, k int, codes []Code) (*ldp.Polytope, error) {
 	if len(codes) > maxColorings/k {
 		return nil, fmt.Errorf("%w: %d components for %d inputs: more than %d colours", ErrLimit, len(codes), k, maxColorings)
 	}
+	ends, err := checkWeights(b, k, codes)
+	if err != nil {
+		return nil, err
+	}
+	n := ends[len(ends)-1]
+	lo, hi := make([]uint64, 0, n), make([]uint64, 0, n)
+	for _, c := range codes {
+		for range c.outputs(k) {
+			lo, hi = append(lo, c.Low), append(hi, c.high())
+		}
+	}
+	box, err := ldp.NewPolytopeFromBounds(eps, lo, hi, b)
+	if at := (&ldp.BoxError{}); errors.As(err, &at) && at.Index >= 0 {
+		first, _ := slices.BinarySearch(ends, at.Index+1)
+		err = placed{"codes", 1 + first, fmt.Errorf("component %d: policy: box: %w", first, err)}
+	}
+	return box, err
+}
+
+// checkWeights decides whether the components fit and their weights sum to 2^b. It returns how many outputs there are up
+// to each.
+func checkWeights(b, k int, codes []Code) (ends []int, err error) {
 	left, n := uint64(1)<<b, 0
-	ends := make([]int, 0, len(codes))
 	for i, c := range codes {
 		err := c.check(k)
 		switch {
@@ -197,18 +218,7 @@ func CodesBox(eps ldp.Epsilon, b, k int, codes []Code) (*ldp.Polytope, error) {
 	if left > 0 {
 		return nil, fmt.Errorf("%w: the weights of components sum to %d less than 2^%d", ErrShape, left, b)
 	}
-	lo, hi := make([]uint64, 0, n), make([]uint64, 0, n)
-	for _, c := range codes {
-		for range c.outputs(k) {
-			lo, hi = append(lo, c.Low), append(hi, c.high())
-		}
-	}
-	box, err := ldp.NewPolytopeFromBounds(eps, lo, hi, b)
-	if at := (&ldp.BoxError{}); errors.As(err, &at) && at.Index >= 0 {
-		first, _ := slices.BinarySearch(ends, at.Index+1)
-		err = placed{"codes", 1 + first, fmt.Errorf("component %d: policy: box: %w", first, err)}
-	}
-	return box, err
+	return ends, nil
 }
 
 // checkCodes validates the list against the rest of the policy.
