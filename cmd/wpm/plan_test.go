@@ -201,6 +201,7 @@ func TestDesignDevices(t *testing.T) {
 		{"-cost " + matrix + " -devices 5", "no distances between inputs"},
 		{"-cost " + matrix + " -devices 5 -objective uniform", "a map needs distances"},
 		{"-grid 2x2 -devices 5 -seed 0", "-seed: 0 is not from 1 on"},
+		{"-grid 9x9 -devices 500000 -bits 8", "-bits: channel: too few bits"},
 		{"-grid 2x2 -seed 2", "-seed goes with -devices"},
 		{"-grid 9x9 -devices 500000 -table 1", "-table and -menu are about worst cases"},
 		{"-cost " + matrix + " -devices 5 -objective map",

@@ -65,6 +65,9 @@ func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, 
 		Prior: plan.objective.Weights, Epsilon: plan.eps, Devices: int64(plan.objective.Devices), Bits: c.Int("bits"),
 		Seed: c.Uint64("seed"),
 	})
+	if errors.Is(err, channel.ErrBits) {
+		return false, fmt.Errorf("-bits: %w; take more of them, or -objective uniform", err)
+	}
 	if d != nil {
 		plan.objective.Disc = d.Disc
 	}
