@@ -2,7 +2,7 @@
 """Checks the test vectors beside it, in exact arithmetic or 100 digits, with the standard library alone: check.py [KIND...]
 It shares no code with the Go packages and with the generator. Texts of policies are refused or accepted by ../docs/verify.py,
 which is written from the documentation as well. Exit status: 0 all right, 1 not, with a line for each fault."""
-import hashlib, json, math, os, re, struct, sys, zlib
+import base64, hashlib, json, math, os, re, struct, sys, zlib
 from decimal import Decimal, getcontext
 from fractions import Fraction
 sys.dont_write_bytecode = True
@@ -516,13 +516,44 @@ def policy_of(data):
     text = data.decode()
     p = json.loads(re.sub(r'\n"(certificate|cost)":.*', r'\n"\1":null,', text))  # json.loads recurses
     kv = p["outputs"]
-    for name in "lo", "hi":
+    if "codes" in p:
+        p["lo"], p["hi"], p["even"] = [], [], []
+        for c in p["codes"]:
+            w, l = int(c["weight"]), int(c["low"])
+            n = c.get("colors", p["inputs"])
+            p["lo"] += [l] * n
+            p["hi"] += [int(c["high"]) if "high" in c else w - (n - 1) * l] * n
+            p["even"] += [(w + n - 1 - y) // n for y in range(n)]
+    for name in ("lo", "hi") * ("codes" not in p):
         p[name] = [int(p[name])] * kv if type(p[name]) is str else integers(p[name])
     p["id"] = hashlib.sha256(data).hexdigest()
     return p
 
 
+def coded(p, i):
+    """The row of an input of a policy with codes: the order of a disc is that of its policy, as one of version 2."""
+    n = []
+    for c in p["codes"]:
+        at, w, l = len(n), int(c["weight"]), int(c["low"])
+        if "color" in c:
+            size = (c["colors"] - 1).bit_length()
+            packed = base64.b64decode(c["color"])
+            own = int.from_bytes(packed, "big") >> (8 * len(packed) - (i + 1) * size) & (2**size - 1)
+            n += [p["hi"][at] if y == own else l for y in range(c["colors"])]
+            continue
+        k, h, part = p["inputs"], int(c["high"]), {}
+        order = sorted(range(k), key=lambda j: (key_of(p, i, k)(j), j))
+        while sum(part.values()) < w - k * l:
+            j = order[len(part)]
+            part[j] = min(h - l, w - k * l - sum(part.values()))
+        last = j if part else order[0]
+        n += [l + part.get(j, 0) for j in range(k)] if c["thresholds"][i] == last else p["even"][at:at + k]
+    return n
+
+
 def expand(p, row):
+    if row is None:
+        return p["even"]
     n = list(p["lo"])
     for j in row["full"]:
         n[j] = p["hi"][j]
@@ -531,24 +562,29 @@ def expand(p, row):
     return n
 
 
+def key_of(p, i, kv):
+    g = p["geometry"]
+    if g["kind"] == "ring":
+        return lambda j: min((i - j) % kv, (j - i) % kv)
+    if g["kind"] == "grid":
+        r, c = g["rows"], g["cols"]
+        return lambda j: ((i % c - j % c) * r)**2 + ((i // c - j // c) * c)**2
+    a, v = g["axes"], p["output_points"]
+    x = (v if p["input_points"] is None else p["input_points"])[i * a:i * a + a]
+    return lambda j: sum((s - t)**2 for s, t in zip(x, v[j * a:j * a + a]))
+
+
 def row_of(p, i):
     if p["format"] == "wpm-policy-1":
         return expand(p, p["rows"][i])
-    g, kv, key = p["geometry"], p["outputs"], None
-    if g["kind"] == "ring":
-        key = lambda j: min((i - j) % kv, (j - i) % kv)
-    elif g["kind"] == "grid":
-        r, c = g["rows"], g["cols"]
-        key = lambda j: ((i % c - j % c) * r)**2 + ((i // c - j // c) * c)**2
-    else:
-        a, v = g["axes"], p["output_points"]
-        x = (v if p["input_points"] is None else p["input_points"])[i * a:i * a + a]
-        key = lambda j: sum((s - t)**2 for s, t in zip(x, v[j * a:j * a + a]))
+    if "codes" in p:
+        return coded(p, i)
+    kv, key = p["outputs"], key_of(p, i, p["outputs"])
     n, rest, t = list(p["lo"]), 2**p["bits"] - sum(p["lo"]), p["thresholds"][i]
     for j in sorted(range(kv), key=lambda j: (key(j), j)):
         if j == t:
             n[j] += rest
-            return n if 0 <= rest <= p["hi"][j] - p["lo"][j] else expand(p, p["fallback"])
+            return n if 0 <= rest <= p["hi"][j] - p["lo"][j] else expand(p, p.get("fallback"))
         n[j] = p["hi"][j]
         rest -= p["hi"][j] - p["lo"][j]
 
@@ -577,14 +613,14 @@ def kind_release(i, o):
     for v in q or []:
         total += v
     if not usable:
-        n = expand(p, p["fallback"])
+        n = expand(p, p.get("fallback"))
     elif p["mode"] == "projection" and q and len(q) == p["outputs"] and all(v >= 0 for v in q) and abs(total - 1) <= 2.0**-20:
         n = round_into(p["bits"], p["lo"], p["hi"], q)
-    elif p.get("rows") or p["format"] == "wpm-policy-2":
+    elif p.get("rows") or "geometry" in p or "codes" in p:
         chosen = pick(c, word(random[:8], 64))
         n = row_of(p, chosen)
     else:
-        n = expand(p, p["fallback"])
+        n = expand(p, p.get("fallback"))
     j = first(n, word(random[8:], p["bits"]))
     fault((usable, chosen, j) == (o["usable"], o["input"], o["index"]), (usable, chosen, j))
     fault(o["id"] == p["id"] and o["report"] == (b"wpm1" + bytes.fromhex(p["id"]) + struct.pack("<I", j)).hex(), "the report")

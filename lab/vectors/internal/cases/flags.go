@@ -39,6 +39,7 @@ var flagNotes = map[string]string{
 	"unusable":     "private data that are unusable: the fallback row",
 	"gzip":         "private data that start as gzip",
 	"version-2":    "a policy of version 2, rows by threshold",
+	"version-3":    "a policy of version 3, with codes",
 	"spelling":     "another spelling of what a policy says, or of what none says",
 	"limit":        "one below, at, or one above a limit of a rule",
 	"torn":         "bytes without a line end, as a crash leaves them",

@@ -32,9 +32,10 @@ type File struct {
 	OutputLabels []string
 	Aliases      []Alias
 	Fallback     []uint64
-	Rows         [][]uint64 // version 1; nil: none
-	Geometry     *Geometry  // version 2; nil: version 1
-	Thresholds   []int      // version 2
+	Rows         [][]uint64  // version 1; nil: none
+	Geometry     *Geometry   // version 2; nil: version 1
+	Thresholds   []int       // version 2
+	Codes        []Component // version 3; nil: another
 }
 
 // An Alias is another label of an input.
@@ -124,6 +125,9 @@ func (f File) Text() string {
 	if f.Geometry != nil {
 		version = "wpm-policy-2"
 	}
+	if f.Codes != nil {
+		version = "wpm-policy-3"
+	}
 	put("format", quote(version))
 	put("epsilon", quote(f.Box.Epsilon))
 	put("bits", strconv.Itoa(f.Box.Bits))
@@ -140,13 +144,23 @@ func (f File) Text() string {
 	if len(f.Aliases) > 0 {
 		put("input_aliases", list(f.Aliases, func(a Alias) string { return fmt.Sprintf("[%d,%s]", a.Input, quote(a.Label)) }))
 	}
-	put("lo", f.bound(f.Box.Lo))
-	put("hi", f.bound(f.Box.Hi))
-	put("fallback", f.compact(f.Fallback))
+	if f.Codes == nil {
+		put("lo", f.bound(f.Box.Lo))
+		put("hi", f.bound(f.Box.Hi))
+		put("fallback", f.compact(f.Fallback))
+	}
 	if g := f.Geometry; g != nil {
 		put("geometry", fmt.Sprintf(`{"kind":%s,"axes":%d,"rows":%d,"cols":%d}`, quote(g.Kind), g.Axes, g.Rows, g.Cols))
 		put("input_points", numbers(g.In))
 		put("output_points", numbers(g.Out))
+	}
+	if f.Codes != nil {
+		lines := make([]string, len(f.Codes))
+		for n, c := range f.Codes {
+			lines[n] = "\n" + c.text()
+		}
+		put("codes", "["+strings.Join(lines, ",")+"\n]")
+	} else if f.Geometry != nil {
 		put("thresholds", list(f.Thresholds, strconv.Itoa))
 	} else if f.Rows == nil {
 		put("rows", "null")
@@ -239,8 +253,14 @@ func (f File) threshold(i int) int {
 	panic("a fill that does not end")
 }
 
+// rows reports whether the policy has rows, or what they follow from.
+func (f File) rows() bool { return f.Rows != nil || f.Geometry != nil || f.Codes != nil }
+
 // row returns the row of input i: published, or what its threshold gives, or the fallback where that does not fit.
 func (f File) row(i int) []uint64 {
+	if f.Codes != nil {
+		return f.coded(i)
+	}
 	if f.Geometry == nil {
 		return f.Rows[i]
 	}

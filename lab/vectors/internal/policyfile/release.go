@@ -176,7 +176,7 @@ func (f File) law(private, random []byte, projected []float64) ([]uint64, Drawn)
 		return f.Fallback, d
 	case f.Mode == "projection" && distributionOf(projected, len(f.Box.Lo)):
 		return box.Round(f.Box, projected), d
-	case f.Rows == nil && f.Geometry == nil:
+	case !f.rows():
 		return f.Fallback, d
 	}
 	d.Input = pickInput(counts, box.LittleEndian(random[:8], 64).Uint64())
@@ -194,7 +194,7 @@ func (f File) wrong(right []uint64, projected []float64) (rows [][]uint64) {
 	if len(projected) > 0 { // also where it is no distribution, or the data are unusable
 		add(box.Round(f.Box, projected))
 	}
-	if f.Geometry != nil {
+	if f.Geometry != nil && f.Codes == nil {
 		for i := range f.Inputs { // where the threshold does not fit
 			if n := f.fill(i); n != nil {
 				add(n)
@@ -202,10 +202,10 @@ func (f File) wrong(right []uint64, projected []float64) (rows [][]uint64) {
 		}
 	}
 	for i := range f.Inputs { // of another input, among them the one before and the one after
-		if f.Rows != nil || f.Geometry != nil {
+		if f.rows() {
 			add(f.row(i))
 		}
-		if f.Geometry != nil {
+		if f.Geometry != nil && f.Codes == nil {
 			for _, g := range f.misread() {
 				add(g.row(i))
 			}

@@ -93,6 +93,31 @@ func Release(s *cases.Set) {
 		f.Tell(r, private, random, projected)
 		answer(s, f, private, random, projected, flags...)
 	}
+	coded(s)
+}
+
+// coded adds releases by policies with codes, and texts that are none.
+func coded(s *cases.Set) {
+	r := &s.RNG
+	files := policyfile.Coded()
+	for _, f := range files {
+		for i := range f.Inputs {
+			for range 2 {
+				random := r.Bytes(8 + (f.Box.Bits+7)/8)
+				private := []byte(f.Label(i) + ",1\n")
+				f.Tell(r, private, random, nil)
+				answer(s, f, private, random, nil)
+			}
+		}
+		for _, text := range []string{"", "9,1\n", f.Label(0) + ",1\n" + f.Label(3) + ",2\n"} {
+			random := r.Bytes(8 + (f.Box.Bits+7)/8)
+			f.Tell(r, []byte(text), random, nil)
+			answer(s, f, []byte(text), random, nil)
+		}
+	}
+	for _, spoiled := range files[0].SpoiledCodes() {
+		refuse(s, spoiled.Text, append(spoiled.Flags, "version-3")...)
+	}
 }
 
 // refuse adds a text that is no policy: in hexadecimal if it is no text.
@@ -288,7 +313,10 @@ func answer(s *cases.Set, f policyfile.File, private, random []byte, projected [
 	if bytes.HasPrefix(private, []byte{0x1f, 0x8b}) {
 		flags = append(flags, "gzip")
 	}
-	if f.Geometry != nil {
+	switch {
+	case f.Codes != nil:
+		flags = append(flags, "version-3")
+	case f.Geometry != nil:
 		flags = append(flags, "version-2")
 	}
 	if f.Inputs != len(f.Box.Lo) {
