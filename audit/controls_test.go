@@ -36,6 +36,11 @@ func TestPlantedBugs(t *testing.T) {
 		"coarse probabilities":      "exact statistical law",
 		"wrong row":                 "exact law",
 		"silent entropy failure":    "exact law",
+		"codes":                     "",
+		"code chosen by the data":   "exact statistical law",
+		"low weight of a code":      "exact",
+		"colour of the next input":  "exact law",
+		"fallback of one colour":    "exact statistical law",
 		"tail lost to 53 bits":      "exact",
 	}
 	got, err := madeControls(context.Background())
