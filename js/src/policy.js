@@ -388,8 +388,9 @@ function read(text) {
 
 /** @param {Cursor} c at the end of the text */
 function end(c) {
+  const {text} = c;
   c.literal("\n}\n");
-  need(c.at === c.text.length, "more after the policy");
+  need(c.at === text.length, "more after the policy");
 }
 
 const FORMS = {year: /^\d{4}$/, month: /^\d{4}-\d\d$/, week: /^\d{4}-W\d\d$/, day: /^\d{4}-\d\d-\d\d$/};
@@ -518,9 +519,9 @@ function colors(c, k, n) {
 function disc(w, l, h, key, t, n) {
   const end = key(t), left = w - BigInt(n.length) * l, full = left === 0n ? 0n : (left - 1n) / (h - l);
   let before = 0n;
-  for (let j = 0; j < n.length; j++) {
-    const k = key(j), first = k < end || k === end && j < t;
-    n[j] = first ? h : l;
+  for (let y = 0; y < n.length; y++) {
+    const k = key(y), first = k < end || k === end && y < t;
+    n[y] = first ? h : l;
     if (first) before++;
   }
   n[t] = l + left - full * (h - l);
