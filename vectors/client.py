@@ -578,7 +578,7 @@ def ask_draw(private, random, policy=None, policy_hex=None, projected=None):
     n, i, usable = p["fallback"], -1, counts is not None
     good = q and len(q) == p["outputs"] and all(v >= 0 for v in q) and abs(added(q) - 1) <= 2.0**-20
     if usable and p["mode"] == "projection" and good: n = round_in(p["bits"], p["lo"], p["hi"], q)
-    elif usable and ("thresholds" in p or p["rows"]):
+    elif usable and ("thresholds" in p or "codes" in p or p["rows"]):
         i = pick(counts, int.from_bytes(random[:8], "little"))
         n = row_of(p, i)
     j = draw_index(n, p["bits"], random[8:])
