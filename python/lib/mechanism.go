@@ -97,6 +97,36 @@ func design(ctx context.Context, r request) (answer, error) {
 	}, nil
 }
 
+// costOf writes the cost of a design or a projector into the array C.
+func costOf(ctx context.Context, r request) (answer, error) {
+	var in handleArgs
+	if err := r.decode(&in); err != nil {
+		return answer{}, err
+	}
+	var c cost.Matrix
+	switch v := handles.get(in.Handle).(type) {
+	case *wpm.Design:
+		c = v.Mechanism().Cost()
+	case projector:
+		c = v.cost
+	default:
+		return answer{}, fmt.Errorf("no object %d: it has been freed", in.Handle)
+	}
+	k, kv := c.Dims()
+	out := r.arrays["C"]
+	if out.rows != k || out.cols != kv || len(out.floats) != k*kv {
+		return answer{}, fmt.Errorf("the array C is %d x %d, not %d x %d", out.rows, out.cols, k, kv)
+	}
+	for i := range k {
+		if err := ctx.Err(); err != nil {
+			return answer{}, err
+		}
+		row := out.floats[i*kv : (i+1)*kv]
+		copy(row, c.Row(i, row)) // a matrix in memory does not use the buffer
+	}
+	return answer{value: struct{}{}}, nil
+}
+
 // rows writes the rows of the mixture mode into the array rows.
 func rows(ctx context.Context, r request) (answer, error) {
 	var in handleArgs

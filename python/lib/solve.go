@@ -103,6 +103,7 @@ func project(ctx context.Context, r request) (answer, error) {
 type projector struct {
 	size
 	*mincostflow.Projector
+	cost cost.Matrix
 	idle *sync.Pool // of *work
 }
 
@@ -127,7 +128,7 @@ func newProjector(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	k, kv := c.Dims()
-	object := projector{size{k, kv}, p, &sync.Pool{New: func() any { return new(work) }}}
+	object := projector{size{k, kv}, p, c, &sync.Pool{New: func() any { return new(work) }}}
 	return answer{value: made{handles.add(object), object.size}}, nil
 }
 

@@ -102,8 +102,11 @@ class TestCompatible(unittest.TestCase):
             self.assertEqual(got, want)
 
     def test_signatures(self):
+        """POT's parameters of any version come first, in its order and with its defaults."""
         for name in ("emd", "emd2"):
-            self.assertEqual(inspect.signature(getattr(wpm, name)), inspect.signature(getattr(self.ot, name)))
+            ours, theirs = (list(inspect.signature(getattr(m, name)).parameters.values()) for m in (wpm, self.ot))
+            self.assertEqual(ours[:len(theirs)], theirs)
+            self.assertEqual([p.name for p in ours][-2:], ["check_marginals", "potentials_init"])  # of 0.9.6
 
     def test_answers(self):
         """Problems with one answer: everything is the same, keys, types and warnings included."""
@@ -209,3 +212,176 @@ class TestCompatible(unittest.TestCase):
             with self.assertRaises(ValueError):
                 wpm.emd2([], [], M, numThreads=threads)
         self.assertEqual(wpm.emd2([], [], M, numThreads="max"), 0)
+
+    def test_later(self):
+        """What later versions take: None, potentials to start from, marginals that nobody checks, numItermax."""
+        rng = np.random.default_rng(2)
+        M, a, b = rng.random((9, 7)), rng.dirichlet(np.ones(9)), rng.dirichlet(np.ones(7))
+        want, log = wpm.emd(a, b, M, log=True)
+        got = wpm.emd(a, b, M, potentials_init=(log["u"], log["v"]))
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(wpm.emd(None, None, M), wpm.emd([], [], M))
+        with self.assertRaises(AssertionError):
+            wpm.emd2(a, 2 * b, M)
+        np.testing.assert_allclose(wpm.emd2(a, 2 * b, M, check_marginals=False), log["cost"], **SAME)
+        for bad in ((log["u"],), 3, (log["u"], log["u"]), (np.nan * log["u"], log["v"])):
+            with self.assertRaises(wpm.InputError):
+                wpm.emd(a, b, M, potentials_init=bad)
+        for f in (wpm.emd, wpm.emd2):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                answer = f(a, b, M, numItermax=1, log=True)
+                f(a, b, M)
+            self.assertEqual(len(seen), 1)
+            self.assertIn("numItermax", str(seen[0].message))
+            self.assertEqual(seen[0].filename, __file__)
+            self.assertEqual(answer[1]["warning"], str(seen[0].message))
+        self.assertEqual(answer[0], log["cost"])  # the optimum all the same
+
+
+class TestSparse(unittest.TestCase):
+    """A missing entry is a forbidden arc."""
+
+    def test_linprog(self):
+        """The same optimum as a linear programme over the entries that there are; infeasible where it is."""
+        sparse, optimize = need("scipy.sparse"), need("scipy.optimize")
+        rng = np.random.default_rng(4)
+        found = {True: 0, False: 0}
+        for n in range(60):
+            k, kv = rng.integers(1, 7, 2)
+            S = sparse.random(k, kv, rng.uniform(0.2, 1), random_state=rng, format="coo")
+            S.data = rng.choice([0.0, -1, 2, 5], S.nnz) if n % 2 else S.data * 10.0 ** rng.integers(-9, 9)
+            a, b = rng.integers(0, 4, k) / 8, rng.integers(0, 4, kv) / 8
+            if a.sum() == 0 or b.sum() == 0 or S.nnz == 0:
+                continue
+            b = b * a.sum() / b.sum()
+            A = np.zeros((k + kv, S.nnz))
+            A[S.row, np.arange(S.nnz)] = A[k + S.col, np.arange(S.nnz)] = 1
+            scale = np.abs(S.data).max() or 1.0  # linprog's tolerances are absolute
+            want = optimize.linprog(S.data / scale, A_eq=A, b_eq=np.concatenate([a, b]))
+            found[want.success] += 1
+            if not want.success:
+                for f in (wpm.emd, wpm.emd2):
+                    with self.assertRaises(wpm.InfeasibleError):
+                        f(a, b, S)
+                continue
+            G, log = wpm.emd(a, b, S.tocsr(), log=True)
+            self.assertTrue(sparse.issparse(G))
+            self.assertTrue(set(zip(G.row, G.col)) <= set(zip(S.row, S.col)))
+            np.testing.assert_allclose(log["cost"], want.fun * scale, rtol=1e-7, atol=1e-7 * scale)
+            np.testing.assert_allclose(wpm.emd2(a, b, S), log["cost"], **SAME)
+            full = G.toarray()
+            np.testing.assert_allclose(full.sum(1), a, rtol=0, atol=1e-14)
+            np.testing.assert_allclose(full.sum(0), b, rtol=0, atol=1e-14)
+            u, v = log["u"], log["v"]  # they prove it on the entries that there are
+            self.assertTrue((u[S.row] + v[S.col] <= S.data + 1e-9 * scale).all())
+        self.assertGreater(min(found.values()), 8, found)
+
+    def test_rounding(self):
+        """Blocks whose sums differ by a rounding are feasible."""
+        sparse = need("scipy.sparse")
+        M = sparse.block_diag([np.ones((3, 1)), np.ones((1, 3))])
+        a, b = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.6, 0.1, 0.2, 0.1])
+        self.assertNotEqual(0.1 + 0.2 + 0.3, 0.6)
+        np.testing.assert_allclose(wpm.emd2(a, b, M), 1, **SAME)
+
+    def test_refused(self):
+        sparse = need("scipy.sparse")
+        for bad in (sparse.coo_matrix((2, 2)), sparse.coo_matrix((0, 2)),
+                    sparse.coo_matrix(([np.nan], ([0], [1])), shape=(2, 2))):
+            with self.assertRaises(wpm.InputError):
+                wpm.emd([0.5, 0.5], [0.5, 0.5], bad)
+
+
+class TestSolve(unittest.TestCase):
+    """The later form of POT's problems."""
+
+    def test_solve(self):
+        rng = np.random.default_rng(3)
+        x, y = rng.normal(size=(6, 2)), rng.normal(size=(8, 2))
+        a = rng.dirichlet(np.ones(6))
+        M = squares(x, y)
+        r = wpm.solve(M, a)
+        want = wpm.transport(a, None, M)
+        np.testing.assert_allclose([r.value, r.value_linear], want.value, **SAME)
+        np.testing.assert_allclose(r.plan, want.dense(), **SAME)
+        np.testing.assert_allclose(r.sparse_plan.toarray(), r.plan, **SAME)
+        np.testing.assert_allclose(r.marginal_a, a, **SAME)
+        np.testing.assert_allclose(r.marginals[1], np.full(8, 1 / 8), **SAME)
+        np.testing.assert_allclose(r.potential_a @ a + r.potential_b.mean(), r.value, **SAME)
+        self.assertEqual((r.status, r.value_quad, r.lazy_plan, r.log["cost"]), ("Converged", None, None, r.value))
+        self.assertIn("OTResult(value=", repr(r))
+        sample = wpm.solve_sample(x, y, a)
+        np.testing.assert_allclose(sample.value, r.value, **SAME)
+        for metric in ("euclidean", "cityblock"):
+            M = np.sqrt(squares(x, y)) if metric == "euclidean" else np.abs(x[:, None] - y).sum(-1)
+            np.testing.assert_allclose(wpm.solve_sample(x, y, a, metric=metric).value, wpm.emd2(a, [], M), **SAME)
+        np.testing.assert_allclose(wpm.solve([[1, 2], [3, 5]], [1, 3], [2, 2]).plan, [[0, 1], [2, 1]], **SAME)
+
+    def test_others(self):
+        """What there is not is named."""
+        x = np.zeros((2, 1))
+        for f, given in ((wpm.solve, x @ x.T), (lambda x, **s: wpm.solve_sample(x, x, **s), x)):
+            for settings in ({"reg": 0.1}, {"unbalanced": 1.0}, {"method": "gaussian"}):
+                with self.assertRaisesRegex(NotImplementedError, next(iter(settings))):
+                    f(given, **settings)
+        with self.assertRaisesRegex(NotImplementedError, "lazy"):
+            wpm.solve_sample(x, x, lazy=True)
+        for result in (wpm.solve(x @ x.T),):
+            for name in ("a_to_b", "b_to_a"):
+                with self.assertRaises(NotImplementedError):
+                    getattr(result, name)
+        for bad in ((x, np.zeros((2, 3))), (x[0], x), (x * np.nan, x)):
+            with self.assertRaises(wpm.InputError):
+                wpm.solve_sample(*bad)
+        with self.assertRaises(wpm.InputError):
+            wpm.solve_sample(x, x, metric="none")
+
+
+class TestFlow(unittest.TestCase):
+    def test_linprog(self):
+        """The cost of a linear programme, with a proof that is checked here; infeasible and unbounded as it says."""
+        optimize = need("scipy.optimize")
+        rng = np.random.default_rng(6)
+        found = {}
+        for _ in range(80):
+            n, m = rng.integers(2, 6), rng.integers(1, 12)
+            tail, head = rng.integers(0, n, m), rng.integers(0, n, m)
+            cost, supply = rng.integers(-4, 9, m), rng.integers(-3, 4, n)
+            supply[0] -= supply.sum()
+            lower = rng.integers(-1, 2, m)
+            capacity = np.where(rng.random(m) < 0.4, np.inf, lower + rng.integers(0, 6, m))
+            r = wpm.flow(tail, head, cost, supply, lower=lower, capacity=capacity)
+            A = np.zeros((n, m))
+            np.add.at(A, (tail, np.arange(m)), 1)
+            np.add.at(A, (head, np.arange(m)), -1)
+            want = optimize.linprog(cost, A_eq=A, b_eq=supply, bounds=list(zip(lower, capacity)))
+            found[r.status] = found.get(r.status, 0) + 1
+            self.assertEqual(r.status, {0: "optimal", 2: "infeasible", 3: "unbounded"}[want.status])
+            if r.status == "optimal":
+                self.assertEqual(r.objective, round(want.fun))
+                self.assertTrue(((lower <= r.flow) & (r.flow <= capacity)).all() and (A @ r.flow == supply).all())
+                reduced = cost + r.potentials[tail] - r.potentials[head]
+                self.assertTrue((r.flow[reduced > 0] == lower[reduced > 0]).all())
+                self.assertTrue((r.flow[reduced < 0] == capacity[reduced < 0]).all())
+            elif r.status == "infeasible":
+                inside = np.isin(np.arange(n), r.cut)
+                out, into = inside[tail] & ~inside[head], inside[head] & ~inside[tail]
+                need_ = supply[inside].sum()
+                self.assertTrue(need_ > capacity[out].sum() - lower[into].sum()
+                                or need_ < lower[out].sum() - capacity[into].sum())
+            else:
+                arcs, ways = r.cycle.T
+                self.assertLess(cost[arcs] @ ways, 0)
+        self.assertEqual(set(found), {"optimal", "infeasible", "unbounded"}, found)
+
+    def test_refused(self):
+        for bad in (([0], [1], [1], [1, 1]), ([0], [2], [1], [1, -1]), ([0], [1], [0.5], [1, -1]), ([0, 1], [1], [1], [1, -1]),
+                    ([0], [1], [np.nan], [1, -1])):
+            with self.subTest(bad=str(bad)), self.assertRaises(wpm.InputError):
+                wpm.flow(*bad)
+        for settings in ({"lower": 2, "capacity": 1}, {"lower": [1, 2]}, {"capacity": 0.5}, {"capacity": [[1]]},
+                         {"lower": np.nan}):
+            with self.subTest(**settings), self.assertRaises(wpm.InputError):
+                wpm.flow([0], [1], [1], [1, -1], **settings)
+        self.assertEqual(wpm.flow([0], [1], [2**40], [2**40, -(2**40)]).objective, 2**80)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 import wpm
-from tests.support import exact, instance, need, proved
+from tests.support import child, exact, instance, need, proved
 
 # What a certified result may leave open, of the largest cost (package mincostflow); and what the roundings of a test
 # add: masses of plans are rounded once, a hundred rows and columns together to 100 * 2^-53.
@@ -175,6 +175,46 @@ class TestProjector(unittest.TestCase):
         m = sparse.csr_matrix(self.users[:1])
         m.indices, m.data = (np.append(x, x[:3]) for x in (m.indices, m.data))
         np.testing.assert_array_equal(self.projector.project(m).q, self.projector.project(self.users[0]).q)
+
+
+    def test_pickle(self):
+        """A copy has the same cost, box and labels, whatever has become of the caller's arrays; so it has after spawn."""
+        pandas = need("pandas")
+        labelled = pandas.DataFrame(self.C, columns=[f"c{j}" for j in range(self.C.shape[1])])
+        spec = {"kind": "ring", "n": self.C.shape[1], "p": 2}
+        for C in (self.C.copy(), labelled.copy(), spec):
+            lo, hi = self.lo.copy(), self.hi.copy()
+            p = wpm.Projector(C, lo, hi)
+            mu = np.arange(1.0, p.shape[0] + 1)
+            want = p.project(mu)
+            text = pickle.dumps(p)
+            lo[:], hi[:] = 0, 1
+            for other in (pickle.loads(text), copy.deepcopy(p), copy.copy(p)):
+                got = other.project(mu)
+                np.testing.assert_array_equal(got.q, want.q)
+                self.assertEqual((repr(other), type(got.q)), (f"Projector(shape={p.shape})", type(want.q)))
+        r = child(f"import pickle; print(pickle.loads({pickle.dumps(p)!r}).project({mu.tolist()}).value)")
+        self.assertEqual(r.stdout, f"{want.value}\n", r.stderr)
+
+    def test_names(self):
+        """Errors use the names of Python's arguments."""
+        M, box = [[0.0, 1], [1, 0]], ([0, 0], [1, 1])
+        p = wpm.Projector(M, *box)
+        for f, text in ((lambda: wpm.emd2([-1, 2], [0.5, 0.5], M), r"a[0]"), (lambda: wpm.emd([0.5, 0.5], [-0.5, 1.5], M), r"b[0]"),
+                        (lambda: wpm.transport([1, 1], [0, 0], M), "entries of b"),
+                        (lambda: wpm.project(M, [1, -1], *box), "mu[1]"),
+                        (lambda: wpm.project(M, [1, 1], [0, 0.6], [1, 0.5]), "lo[1] = 0.6, hi[1]"),
+                        (lambda: p.project([0, 0]), "mu has no mass"), (lambda: p.project([1, -1]), "mu[1]"),
+                        (lambda: wpm.entropic(M, [1, -1], *box, reg=1), "mu[1]"),
+                        (lambda: wpm.design(M, 1, "average", weights=[1, -1]), "weights[1]"),
+                        (lambda: wpm.base_measure(M, 1, objective="average", input_weights=[1, -1]), "input_weights[1]")):
+            with self.subTest(text), self.assertRaises(wpm.InputError) as e:
+                f()
+            self.assertIn(text, str(e.exception))
+            self.assertNotRegex(str(e.exception), "Source|Target|Weights")
+        errors = p.many([[1, 0], [0, -1], [0, 0]]).errors
+        self.assertIn("users[1, 1]", errors[1])
+        self.assertIn("users[2]", errors[2])
 
 
 class TestInput(unittest.TestCase):

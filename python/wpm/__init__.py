@@ -1,6 +1,6 @@
 """wpm: optimal transport, and differentially private sampling by Wasserstein projection.
 
-Transport and projections, exact and with proofs: emd and emd2 (as POT's), transport, project, Projector; entropic.
+Transport and projections, exact and with proofs: emd, emd2, solve and solve_sample (as POT's), transport, flow, project, Projector; entropic.
 Mechanisms: phi, base_measure, design, Policy. Maps of a population: plan, Policy.count, Counts, estimate, simulate. Pictures: plot_map, plot_channel.
 
 Nothing here releases private data. That takes a ledger, which the program wpm-device keeps.
@@ -16,6 +16,7 @@ from ._errors import (Error, ForkError, InfeasibleError, InputError, InternalErr
                       RefusedError)
 from ._mechanism import Design, Policy, base_measure, design, entropic, estimate, phi, plan
 from ._plot import plot_channel, plot_map
+from ._problems import OTResult, flow, solve, solve_sample
 from ._reports import Counts, simulate
 from ._result import Plan, Result
 from ._transport import Projector, emd, emd2, project, transport
@@ -23,8 +24,8 @@ from ._transport import Projector, emd, emd2, project, transport
 __version__ = "0.1.0"
 __all__ = [
     "Counts", "Design", "Error", "ForkError", "InfeasibleError", "InputError", "InternalError",
-    "MassError", "NotConvergedError", "Plan",
+    "MassError", "NotConvergedError", "OTResult", "Plan",
     "Policy", "Projector", "RefusedError", "Result", "base_measure",
-    "design", "emd", "emd2", "entropic", "estimate", "phi",
-    "plan", "plot_channel", "plot_map", "project", "simulate", "transport",
+    "design", "emd", "emd2", "entropic", "estimate", "flow", "phi",
+    "plan", "plot_channel", "plot_map", "project", "simulate", "solve", "solve_sample", "transport",
 ]

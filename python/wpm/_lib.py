@@ -4,6 +4,7 @@ import ctypes
 import itertools
 import json
 import os
+import re
 import sys
 import threading
 import weakref
@@ -17,6 +18,9 @@ _SLICE = 10  # milliseconds: how long a call keeps Python from seeing Ctrl-C
 _FEW = 1 << 17  # costs: they take a projection some milliseconds
 _RUNNING, _FAILED = 1, 2
 _FLOAT64, _INT64 = 0, 1
+
+# The names of arguments in Python, by those that the library's errors use.
+_NAMES = {"Source": "mu", "Weights": "weights", "InputWeights": "input_weights", "Exclude": "exclude"}
 
 _CLASSES = {
     "input": _errors.InputError,
@@ -68,7 +72,7 @@ def _library():
     return lib
 
 
-def call(op, args, cells=None, progress=None, **arrays):
+def call(op, args, cells=None, progress=None, names=None, **arrays):
     """Perform an operation.
 
     Parameters
@@ -81,6 +85,8 @@ def call(op, args, cells=None, progress=None, **arrays):
         Ctrl-C waits for that.
     progress : bool or callable, optional
         What is called with the steps done and all steps, between slices; True writes them to standard error.
+    names : dict of str, optional
+        Further names, as of _NAMES.
     **arrays : ndarray
         C-contiguous arrays of float64 or int64, of one or two dimensions. They are not copied. None is left out.
 
@@ -96,11 +102,11 @@ def call(op, args, cells=None, progress=None, **arrays):
         text = json.dumps({"args": args, "arrays": list(arrays)}, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError) as e:
         raise _errors.InputError(str(e)) from None
-    return _run(op, text, list(arrays.values()), cells, _answer,
+    return _run(op, text, list(arrays.values()), cells, _answer, names,
                 _bar(args.get("kind", op)) if progress is True else progress or None)
 
 
-def call_bare(op, args, cells, most, **arrays):
+def call_bare(op, args, cells, most, names, **arrays):
     """Perform an operation of whose answer only the arrays matter: its text takes a tenth of a millisecond.
 
     Parameters
@@ -112,6 +118,8 @@ def call_bare(op, args, cells, most, **arrays):
         As of call.
     most : int
         How many numbers the answer has at most.
+    names : dict of str or None
+        As of call.
     **arrays : ndarray
         As of call.
 
@@ -128,9 +136,9 @@ def call_bare(op, args, cells, most, **arrays):
             raise _errors.InternalError(f"an answer of {size // 8} numbers where {most} are the most")
         return numbers[:size // 8]
 
-    names = [name for name, a in arrays.items() if a is not None]
-    text = '{"args":%s,"bare":true,"arrays":["%s"]}' % (args, '","'.join(names))
-    return _run(op, text.encode(), [arrays[name] for name in names], cells, read)
+    given = [name for name, a in arrays.items() if a is not None]
+    text = '{"args":%s,"bare":true,"arrays":["%s"]}' % (args, '","'.join(given))
+    return _run(op, text.encode(), [arrays[name] for name in given], cells, read, names)
 
 
 def _bar(op):
@@ -143,7 +151,7 @@ def _bar(op):
     return write
 
 
-def _run(op, text, arrays, cells, read, progress=None):
+def _run(op, text, arrays, cells, read, names=None, progress=None):
     lib = _library()
     given = (_Array * max(len(arrays), 1))()
     for at, a in zip(given, arrays):
@@ -169,7 +177,10 @@ def _run(op, text, arrays, cells, read, progress=None):
             state = lib.wpm_wait(handle, _SLICE)
         if state == _FAILED:
             error = json.loads(_text(lib, handle))
-            raise _CLASSES[error["kind"]](error["error"])
+            said = error["error"]
+            own = {**_NAMES, **(names or {})}
+            said = re.sub(r"\b[A-Z][A-Za-z]+\b(?=\[|$| )", lambda m: own.get(m.group(), m.group()), said)
+            raise _CLASSES[error["kind"]](said)
         return read(lib, handle)
     finally:
         if handle.value:
@@ -207,6 +218,13 @@ def _free(number):
     lib, pid = _loaded
     if pid == os.getpid():
         lib.wpm_free(number)
+
+
+def cost(handle, shape):
+    """Return the cost of an object of the library as an array."""
+    C = np.empty(shape)
+    call("cost", {"handle": handle.number}, C=C)
+    return C
 
 
 class Handle:

@@ -254,7 +254,8 @@ class Design:
         As of the Go package.
     """
 
-    def __init__(self, value, out, c):
+    def __init__(self, value, out, c, how):
+        self._spec, self._how = c.spec, how
         self._handle = _lib.Handle(value.pop("handle"))
         self.shape = value.pop("k"), value.pop("kv")
         self.__dict__.update(value)
@@ -264,6 +265,9 @@ class Design:
     def __repr__(self):
         return (f"Design(eps={self.epsilon}, shape={self.shape}, worst_case={self.worst_case:.6g}, "
                 f"lower={self.lower:.6g})")
+
+    def __reduce__(self):  # a design is a function of its arguments
+        return _again, (self._spec or _lib.cost(self._handle, self.shape), self._rows, self._columns, *self._how)
 
     @property
     def rows(self):
@@ -362,8 +366,19 @@ def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, dev
             args[name] = read(x, name)
     if weights is not None:
         weights = array(aligned(weights, c.rows, "weights"), "weights", size=c.shape and c.shape[0])
+    return _design(c, args, weights)
+
+
+def _design(c, args, weights):
     value, out = _lib.call("design", args, C=c.array, weights=weights)
-    return Design(value, out, c)
+    return Design(value, out, c, (args, weights))
+
+
+def _again(C, rows, cols, args, weights):
+    """Make a design once more, of what __reduce__ has kept."""
+    c = Cost(C)
+    c.rows, c.cols = rows, cols
+    return _design(c, args, weights)
 
 
 class Policy:

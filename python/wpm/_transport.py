@@ -2,12 +2,13 @@
 
 import json
 import numbers
+import re
 import warnings
 
 import numpy as np
 
 from . import _lib
-from ._errors import InputError, MassError
+from ._errors import InfeasibleError, InputError, MassError
 from ._input import Cost, aligned, array, index_of, numbers_of, series, whole
 from ._result import Plan, Result
 
@@ -19,7 +20,7 @@ _PROCESSES = "The 'processes' parameter has been deprecated. Multiprocessing sho
 _SUM = 1.5e-7  # by how much POT lets the masses differ: 7 decimals, as numpy.testing counts them
 
 
-def _ask(op, cost, shape, atoms, **arrays):
+def _ask(op, cost, shape, atoms, names=None, **arrays):
     """Perform an operation that ends in a plan.
 
     Parameters
@@ -31,6 +32,8 @@ def _ask(op, cost, shape, atoms, **arrays):
         (k, kv), if they are known.
     atoms : int
         How many sources have mass.
+    names : dict, optional
+        As of _lib.call.
     **arrays : ndarray
 
     Returns
@@ -38,12 +41,12 @@ def _ask(op, cost, shape, atoms, **arrays):
     Plan
     """
     if shape is None:
-        size, out = _lib.call(op, json.loads(cost), **arrays)
+        size, out = _lib.call(op, json.loads(cost), names=names, **arrays)
         shape = size["k"], size["kv"]
     else:
         k, kv = shape
         most = 4 + k + 2 * kv + 3 * (atoms + kv)  # a plan is a forest: it has less entries than rows and columns
-        x = _lib.call_bare(op, cost, atoms * kv, most, **arrays)
+        x = _lib.call_bare(op, cost, atoms * kv, most, names, **arrays)
         q, f, g, plan = 4, 4 + kv, 4 + kv + k, 4 + 2 * kv + k  # where they begin
         i, j, mass = x[plan:].reshape(3, -1)
         out = {"numbers": x[:q], "q": x[q:f], "f": x[f:g], "g": x[g:plan], "i": i.view(np.int64), "j": j.view(np.int64),
@@ -57,9 +60,13 @@ def _ask(op, cost, shape, atoms, **arrays):
 
 
 def _histograms(a, b, M):
-    """Read the arguments of emd and emd2: a, b, M, and the type that POT gives its answers."""
+    """Read the arguments of emd and emd2: a, b, M, the type that POT gives its answers, and forbidden, of a sparse M."""
     if isinstance(M, dict):
         raise InputError("M is an array here; transport takes objects, too")
+    a, b = ([] if x is None else x for x in (a, b))
+    forbidden = None
+    if hasattr(M, "tocoo"):
+        M, forbidden = _allowed(M)
     c = Cost(M, "M", signed=True)
     a, b = aligned(a, c.rows, "a"), aligned(b, c.cols, "b")
     given = numbers_of(a, "a"), numbers_of(b, "b"), numbers_of(M, "M")
@@ -72,7 +79,28 @@ def _histograms(a, b, M):
     if (len(a), len(b)) != M.shape:
         raise MassError(
             f"Dimension mismatch, check dimensions of M with a and b: a has {len(a)} entries, b {len(b)}, M {M.shape}")
-    return a, b, M, dtype
+    return a, b, M, dtype, forbidden
+
+
+def _allowed(M):
+    """Return a sparse cost as an array, and where it has no entry: there goes no mass.
+
+    What has no entry costs so much that no cycle of allowed entries, which has at most two for each row or column, is
+    worth one: an optimal plan uses it only where no plan does without.
+    """
+    M = M.tocoo()
+    if M.shape[0] == 0 or M.shape[1] == 0:
+        raise InputError(f"M has shape {M.shape}: it is empty")
+    given = array(M.data, "M")
+    forbidden = np.ones(M.shape, bool)
+    forbidden[M.row, M.col] = False
+    dense = np.zeros(M.shape)
+    np.add.at(dense, (M.row, M.col), given)
+    if given.size == 0:
+        raise InfeasibleError("M has no entry: no mass can go anywhere")
+    low, high = float(dense[~forbidden].min()), float(dense[~forbidden].max())
+    dense[forbidden] = high + 2 * (min(M.shape) + 1) * (high - low or 1.0)
+    return dense, forbidden
 
 
 def _threads(n):
@@ -82,20 +110,54 @@ def _threads(n):
         raise ValueError('numThreads should either be "max" or a strictly positive integer')
 
 
-def _solve(a, b, M, center_dual, plan=True):
-    """Return what POT's solver does: plan (or None), cost and potentials, with the mass of a."""
+def _potentials(init, a, b):
+    """Check potentials to start from. They are not used: an answer does not depend on them."""
+    if init is None:
+        return
+    try:
+        u, v = init
+    except (TypeError, ValueError):
+        raise InputError("potentials_init is no pair (alpha, beta)") from None
+    array(u, "potentials_init[0]", size=len(a))
+    array(v, "potentials_init[1]", size=len(b))
+
+
+def _solve(a, b, M, forbidden, center_dual, plan=True):
+    """Return what POT's solver does: plan (or None), cost and potentials, with the mass of a, and the pivots it took."""
     low = min(float(M.min()), 0.0)
-    r = _ask("transport", "{}", M.shape, len(a), C=M if low == 0 else M - low, a=a, b=b)
+    r = _ask("transport", "{}", M.shape, len(a), NAMES, C=M if low == 0 else M - low, a=a, b=b)
     total = float(a.sum())
-    G = r.dense() * total if plan else None
-    (u, v), value = r.potentials, r.value
+    (u, v), value, (i, j, mass) = r.potentials, r.value, r.entries
     if low < 0:  # the solver's costs are not negative
-        i, j, mass = r.entries
         u, value = u + low, float(mass @ M[i, j])
+    if forbidden is not None:
+        i, j, mass, value = _without(i, j, mass, M, forbidden)
+    G = None
+    if plan and forbidden is not None:
+        from scipy import sparse
+
+        G = sparse.coo_array((mass * total, (i, j)), shape=M.shape)
+    elif plan:
+        G = np.zeros(M.shape)
+        G[i, j] = mass * total
     if center_dual or not (a.all() and b.all()):
         c = (b.dot(v) - a.dot(u)) / (total + b.sum())
         u, v = u + c, v - c
-    return G, value * total, u, v
+    return G, value * total, u, v, r.pivots
+
+
+def _without(i, j, mass, M, forbidden):
+    """Return a plan without forbidden entries; more than the rounding of marginals on them is an InfeasibleError."""
+    bad = forbidden[i, j]
+    if mass[bad].sum() > 2.0**-50 * sum(M.shape):  # of masses 1 whose sums have a rounding for each row and column
+        at = bad.nonzero()[0][mass[bad].argmax()]
+        raise InfeasibleError(f"no plan keeps to the entries of M: it lacks M[{i[at]}, {j[at]}]")
+    i, j, mass = i[~bad], j[~bad], mass[~bad]
+    return i, j, mass, float(mass @ M[i, j])
+
+
+NAMES = {"Source": "a", "Target": "b", "Cost": "M"}  # of the arguments, by those of Go
+_BOX = {"Source": "mu", "Lo": "lo", "Hi": "hi", "Cost": "C"}
 
 
 def _same_mass(a, b, column=None):
@@ -104,43 +166,57 @@ def _same_mass(a, b, column=None):
         raise MassError(f"a and b vector must have the same sum: {a.sum()} and {b.sum()}{of}")
 
 
-def _warn(dtype):
+def _warn(dtype, pivots, most, level=3):
+    """Give POT's warnings to the caller of emd or emd2, and return that of its log."""
     if not np.issubdtype(dtype, np.floating):
-        warnings.warn(_INTEGERS, stacklevel=3)
+        warnings.warn(_INTEGERS, stacklevel=level)
+    if pivots <= most:
+        return None
+    text = f"numItermax is {most}, and the solver took {pivots} pivots: it goes on to the optimum"
+    warnings.warn(text, stacklevel=level)
+    return text
 
 
-def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1):
-    """Return the optimal transport plan, as ``ot.emd`` of POT 0.8.2 does.
+def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, check_marginals=True,
+        potentials_init=None):
+    """Return the optimal transport plan, as ``ot.emd`` of POT does.
 
     Parameters
     ----------
     a : (ns,) array_like
-        Masses of the sources; uniform if it is empty.
+        Masses of the sources; uniform if it is empty or None.
     b : (nt,) array_like
-        Masses of the targets, with the same sum to 7 decimals; uniform if it is empty. They are scaled to the sum of a.
-    M : (ns, nt) array_like
-        The cost of a unit of mass, finite. It may be negative here.
+        Masses of the targets, with the same sum to 7 decimals; uniform if it is empty or None. They are scaled to the sum
+        of a.
+    M : (ns, nt) array_like, or sparse matrix
+        The cost of a unit of mass, finite. It may be negative here. No mass goes where a sparse matrix has no entry.
     numItermax : int, optional
-        Not used: the solver ends at the optimum.
+        More pivots than this are worth a warning. The solver ends at the optimum all the same.
     log : bool, optional
         Return a dictionary, too.
     center_dual : bool, optional
         Shift the potentials so that both sides have the same share of the cost.
     numThreads : int or "max", optional
         Not used: the environment variable GOMAXPROCS bounds the threads.
+    check_marginals : bool, optional
+        Refuse a and b whose sums differ. Without it b is scaled whatever it sums to.
+    potentials_init : tuple of (ns,) and (nt,) array_like, optional
+        Checked, and not used.
 
     Returns
     -------
-    G : (ns, nt) ndarray
+    G : (ns, nt) ndarray, or scipy.sparse.coo_array of a sparse M
         The plan, in the type of a, or of b if a is empty, or of M if both are.
     log : dict, optional
-        cost, u, v (potentials), warning (None) and result_code (1).
+        cost, u, v (potentials), warning (text or None) and result_code (1).
 
     Raises
     ------
     InputError
         Entries that are not finite or negative. Lengths and sums that do not fit are a MassError, which is an
         AssertionError, too, as in POT.
+    InfeasibleError
+        No plan keeps to the entries of a sparse M.
 
     See Also
     --------
@@ -154,20 +230,23 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1):
            [0. , 0.5]])
     """
     _threads(numThreads)
-    a, b, M, dtype = _histograms(a, b, M)
+    a, b, M, dtype, forbidden = _histograms(a, b, M)
     if b.ndim != 1:
         raise InputError(f"b has {b.ndim} dimensions, want 1")
-    _same_mass(a, b)
-    G, cost, u, v = _solve(a, b, M, center_dual)
-    _warn(dtype)
-    G = G.astype(dtype)
+    if check_marginals:
+        _same_mass(a, b)
+    _potentials(potentials_init, a, b)
+    G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual)
+    said = _warn(dtype, pivots, numItermax)
+    G = G.astype(dtype, copy=False)
     if not log:
         return G
-    return G, {"cost": cost, "u": u.astype(dtype), "v": v.astype(dtype), "warning": None, "result_code": 1}
+    return G, {"cost": cost, "u": u.astype(dtype), "v": v.astype(dtype), "warning": said, "result_code": 1}
 
 
-def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False, center_dual=True, numThreads=1):
-    """Return the optimal transport cost, as ``ot.emd2`` of POT 0.8.2 does.
+def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False, center_dual=True, numThreads=1,
+         check_marginals=True, potentials_init=None):
+    """Return the optimal transport cost, as ``ot.emd2`` of POT does.
 
     Parameters
     ----------
@@ -179,7 +258,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
         As in emd.
     return_matrix : bool, optional
         Return the plan in the dictionary.
-    center_dual, numThreads
+    center_dual, numThreads, check_marginals, potentials_init
         As in emd.
 
     Returns
@@ -192,7 +271,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
 
     Raises
     ------
-    InputError
+    InputError, InfeasibleError
         As in emd. Sums of a and b that differ by more than 1.5e-7 are a MassError with both sums, and the column if b
         has several. POT 0.8.2 answered 0 with a warning; from 0.9 on it raises an AssertionError, too.
 
@@ -203,22 +282,23 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
     0.5
     """
     _threads(numThreads)
-    a, b, M, dtype = _histograms(a, b, M)
+    a, b, M, dtype, forbidden = _histograms(a, b, M)
+    _potentials(potentials_init, a, b)
 
     def one(b):
-        G, cost, u, v = _solve(a, b, M, center_dual, return_matrix)
-        if not np.issubdtype(dtype, np.floating):
-            warnings.warn(_INTEGERS, stacklevel=3)
+        G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual, return_matrix)
+        said = _warn(dtype, pivots, numItermax, 4)
         if not (log or return_matrix):
             return cost
-        out = {"G": G.astype(dtype)} if return_matrix else {}
-        out.update(u=u.astype(dtype), v=v.astype(dtype), warning=None, result_code=1)
+        out = {"G": G.astype(dtype, copy=False)} if return_matrix else {}
+        out.update(u=u.astype(dtype), v=v.astype(dtype), warning=said, result_code=1)
         return [cost, out]
 
     if b.ndim == 1:
-        _same_mass(a, b)
+        if check_marginals:
+            _same_mass(a, b)
         return one(b)
-    for i in range(b.shape[1]):  # before any is solved
+    for i in range(b.shape[1] if check_marginals else 0):  # before any is solved
         _same_mass(a, b[:, i], i)
     if processes > 1:
         warnings.warn(_PROCESSES, stacklevel=2)
@@ -276,7 +356,7 @@ def transport(a, b, M):
         a = array(aligned(a, c.rows, "a"), "a", size=k)
     if b is not None:
         b = array(aligned(b, c.cols, "b"), "b", size=kv)
-    r = _ask("transport", c.args, c.shape, k, C=c.array, a=a, b=b)
+    r = _ask("transport", c.args, c.shape, k, NAMES, C=c.array, a=a, b=b)
     del r["q"]
     return _labelled(r, c.rows, c.cols)
 
@@ -355,7 +435,7 @@ def project(C, mu, lo, hi):
     columns = _columns(c, lo)
     mass, support = _source(mu, k, c.rows)
     lo, hi = _box(lo, hi, kv, columns)
-    r = _ask("project", c.args, c.shape, np.count_nonzero(mass), C=c.array, mu=mass, support=support, lo=lo, hi=hi)
+    r = _ask("project", c.args, c.shape, np.count_nonzero(mass), _BOX, C=c.array, mu=mass, support=support, lo=lo, hi=hi)
     return _labelled(r, c.rows, columns)
 
 
@@ -370,6 +450,12 @@ def _csr(m, name):
         m = m.copy()
         m.sum_duplicates()
     return m
+
+
+def _entry(text, row, support):
+    """Return the error of a row of users with the name of its argument."""
+    text = re.sub(r"\bSource\[(\d+)\]", lambda m: f"users[{row}, {support[int(m.group(1))]}]", text)
+    return re.sub(r"\bSource\b", f"users[{row}]", text)
 
 
 class Projector:
@@ -400,12 +486,28 @@ class Projector:
 
     def __init__(self, C, lo, hi):
         c = Cost(C)
-        self._rows, self._columns = c.rows, _columns(c, lo)
-        lo, hi = _box(lo, hi, c.shape and c.shape[1], self._columns)
-        value, _ = _lib.call("projector", json.loads(c.args), C=c.array, lo=lo, hi=hi)
+        columns = _columns(c, lo)
+        lo, hi = _box(lo, hi, c.shape and c.shape[1], columns)
+        self._make(c, lo, hi, columns)
+
+    def _make(self, c, lo, hi, columns):
+        self._rows, self._columns, self._spec, self._lo, self._hi = c.rows, columns, c.spec, lo.copy(), hi.copy()
+        value, _ = _lib.call("projector", json.loads(c.args), names=_BOX, C=c.array, lo=lo, hi=hi)
         self._handle = _lib.Handle(value["handle"])
         self.shape = value["k"], value["kv"]
         self._args = '{"handle":%d}' % self._handle.number
+
+    def __repr__(self):
+        return f"Projector(shape={self.shape})"
+
+    def __getstate__(self):
+        return {"cost": self._spec or _lib.cost(self._handle, self.shape), "lo": self._lo, "hi": self._hi,
+                "rows": self._rows, "columns": self._columns}
+
+    def __setstate__(self, state):
+        c = Cost(state["cost"])
+        c.rows, c.cols = state["rows"], state["columns"]
+        self._make(c, state["lo"], state["hi"], state["columns"])
 
     def project(self, mu):
         """Project one distribution.
@@ -427,7 +529,9 @@ class Projector:
             if (mass < 0).any():
                 at = support[(mass < 0).argmax()]
                 raise InputError(f"mu[{at}] is {mass[mass < 0][0]}, negative")
-        r = _ask("project-one", self._args, self.shape, len(mass), mu=mass, support=support)
+        if len(mass) == 0:
+            raise InputError(f"mu has no mass: its {self.shape[0]} entries are 0")
+        r = _ask("project-one", self._args, self.shape, len(mass), None, mu=mass, support=support)
         return _labelled(r, self._rows, self._columns)
 
     def many(self, users):
@@ -448,7 +552,7 @@ class Projector:
             status : (n,) ndarray of int
                 0 where all went well, 1 where a row is no distribution.
             errors : dict
-                Row and reason of the first hundred that failed. Source[n] in a reason is entry n of those of the row.
+                Row and reason of the first hundred that failed.
 
         Notes
         -----
@@ -477,7 +581,7 @@ class Projector:
         value, _ = _lib.call(
             "project-many", {"handle": self._handle.number}, indptr=whole(ptr, "users"),
             support=whole(support, "users"), mass=np.ascontiguousarray(mass, np.float64), **r)
-        r.errors = {int(i): text for i, text in value["errors"].items()}
+        r.errors = {int(i): _entry(text, int(i), support[ptr[int(i)]:]) for i, text in value["errors"].items()}
         if labels is not None or self._columns is not None:
             import pandas
 
