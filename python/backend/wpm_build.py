@@ -139,7 +139,7 @@ def check_notices():
 
 def modules():
     """Return what the package is made of, but for its library."""
-    names = [name for name in os.listdir(os.path.join(HERE, "wpm")) if name.endswith(".py") or name == "py.typed"]
+    names = [name for name in os.listdir(os.path.join(HERE, "wpm")) if name.endswith((".py", ".pyi")) or name == "py.typed"]
     return {f"wpm/{name}": read(HERE, "wpm", name) for name in names}
 
 

@@ -167,14 +167,12 @@ def _same_mass(a, b, column=None):
 
 
 def _warn(dtype, pivots, most, level=3):
-    """Give POT's warnings to the caller of emd or emd2, and return that of its log."""
+    """Give POT's warnings to the caller of emd or emd2."""
     if not np.issubdtype(dtype, np.floating):
         warnings.warn(_INTEGERS, stacklevel=level)
-    if pivots <= most:
-        return None
-    text = f"numItermax is {most}, and the solver took {pivots} pivots: it goes on to the optimum"
-    warnings.warn(text, stacklevel=level)
-    return text
+    if pivots > most:
+        warnings.warn(f"numItermax is {most}, and the solver took {pivots} pivots: it goes on to the optimum",
+                      stacklevel=level)
 
 
 def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, check_marginals=True,
@@ -208,7 +206,7 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
     G : (ns, nt) ndarray, or scipy.sparse.coo_array of a sparse M
         The plan, in the type of a, or of b if a is empty, or of M if both are.
     log : dict, optional
-        cost, u, v (potentials), warning (text or None) and result_code (1).
+        cost, u, v (potentials), warning (None, as the plan is optimal) and result_code (1).
 
     Raises
     ------
@@ -237,11 +235,11 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
         _same_mass(a, b)
     _potentials(potentials_init, a, b)
     G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual)
-    said = _warn(dtype, pivots, numItermax)
+    _warn(dtype, pivots, numItermax)
     G = G.astype(dtype, copy=False)
     if not log:
         return G
-    return G, {"cost": cost, "u": u.astype(dtype), "v": v.astype(dtype), "warning": said, "result_code": 1}
+    return G, {"cost": cost, "u": u.astype(dtype), "v": v.astype(dtype), "warning": None, "result_code": 1}
 
 
 def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False, center_dual=True, numThreads=1,
@@ -287,11 +285,11 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
 
     def one(b):
         G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual, return_matrix)
-        said = _warn(dtype, pivots, numItermax, 4)
+        _warn(dtype, pivots, numItermax, 4)
         if not (log or return_matrix):
             return cost
         out = {"G": G.astype(dtype, copy=False)} if return_matrix else {}
-        out.update(u=u.astype(dtype), v=v.astype(dtype), warning=said, result_code=1)
+        out.update(u=u.astype(dtype), v=v.astype(dtype), warning=None, result_code=1)
         return [cost, out]
 
     if b.ndim == 1:
