@@ -3,6 +3,7 @@
 import {createInterface} from "node:readline";
 import {checkBox, checkRow, need, parseEpsilon, sample} from "../src/box.js";
 import {hex, unhex} from "../src/bytes.js";
+import {countReports, decodeCounts, encodeCounts, mergeCounts} from "../src/count.js";
 import {decode} from "../src/policy.js";
 import {drawWith} from "../src/draw.js";
 import {LedgerError, account, openLedger} from "../src/ledger.js";
@@ -98,6 +99,19 @@ const KINDS = {
   draw: [["policy?", "policy_hex?", "private", "random"], async (o) => {
     const {index, report, usable, input} = drawWith(await policy(o), bytes(o.private), bytes(o.random));
     return {index, report: hex(report), usable, input};
+  }],
+  aggregate: [null, async ({op, counts, name, epoch, file, ...rest}) => {
+    let found;
+    if (op === "count") {
+      members(rest, ["policy?", "policy_hex?"]);
+      const bytes = new TextEncoder().encode(text(file) ?? "");
+      found = await countReports(await policy(rest), [{name, bytes}], {epoch: text(epoch)});
+    } else {
+      members(rest, []);
+      need(op === "decode" ? counts.length === 1 : op === "merge" && counts.length > 1, "an operation that there is not");
+      found = mergeCounts(await Promise.all(counts.map((c) => decodeCounts(new TextEncoder().encode(c)))));
+    }
+    return {counts: Buffer.from(await encodeCounts(found)).toString()};
   }],
   ledger: [null, async ({op, ...o}) => {
     need(typeof op === "string" && Object.hasOwn(OPS, op), "an operation that there is not");

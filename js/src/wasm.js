@@ -3,7 +3,24 @@
 // @ts-check
 import {need} from "./box.js";
 
-/** @typedef {(kind: string, lines: readonly object[]) => Promise<Record<string, unknown>[]>} Solve */
+/** @typedef {import("../types/wasm.js").Solve} Solve */
+
+/** A line that the solvers refuse. */
+export class SolverError extends Error {
+  /**
+   * @param {string} what
+   * @param {number} line
+   * @param {readonly Record<string, unknown>[]} answers
+   */
+  constructor(what, line, answers) {
+    super(`line ${line}: ${what}`);
+    this.name = "SolverError";
+    /** Its number, from 0. */
+    this.line = line;
+    /** Of all lines; those that were refused have a member error. */
+    this.answers = answers;
+  }
+}
 
 // Numbers of WASI, preview 1: errors, and what its tables hold.
 const OK = 0, NO_FILE = 8, NOT_HERE = 52;
@@ -26,7 +43,8 @@ export async function solver(program) {
   const plain = program[0] !== 0x1f ? bytes
     : new Response(/** @type {ReadableStream} */ (bytes.body).pipeThrough(new DecompressionStream("gzip")));
   const module = await WebAssembly.compile(await plain.arrayBuffer());
-  return async (kind, lines) => {
+  /** @type {(kind: string, lines: readonly object[]) => Promise<any[]>} */
+  const solve = async (kind, lines) => {
     const text = lines.map((line) => {
       need(typeof line === "object" && line !== null, "a line is an object");
       return JSON.stringify(line) + "\n";
@@ -35,8 +53,11 @@ export async function solver(program) {
     need(code === 0, err.trim() || `the program ended with ${code}`);
     const answers = out.split("\n").slice(0, -1).map((line) => JSON.parse(line));
     need(answers.length === lines.length, "the program did not answer every line");
+    const bad = answers.findIndex((a) => typeof a.error === "string");
+    if (bad >= 0) throw new SolverError(answers[bad].error, bad, answers);
     return answers;
   };
+  return /** @type {Solve} */ (solve);
 }
 
 /**

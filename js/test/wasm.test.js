@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {existsSync, readFileSync} from "node:fs";
 import {test} from "node:test";
 import {Refused} from "@wpm-go/wpm";
-import {solver} from "@wpm-go/wpm/wasm";
+import {SolverError, solver} from "@wpm-go/wpm/wasm";
 import {checkBox, checkRow, parseEpsilon} from "../src/box.js";
 
 const file = new URL("../dist/wpm.wasm.gz", import.meta.url);
@@ -11,6 +11,16 @@ const skip = !existsSync(file) && "npm run build makes the program";
 const solve = skip ? null : await solver(readFileSync(file));
 
 test("at most 2.3 MB", {skip}, () => assert.ok(readFileSync(file).length <= 2300000));
+
+test("a map, in the second program alone", {skip}, async () => {
+  const line = {cost: {kind: "grid", rows: 1, cols: 3, p: 1}, m: [0.4, 0.4, 0.4], eps: "2", counts: [60, 30, 10], groups: true};
+  await assert.rejects(solve("estimate", [line]), /estimate/);
+  const both = await solver(readFileSync(new URL("wpm-estimate.wasm.gz", file)));
+  const [a] = await both("estimate", [line]);
+  assert.ok(a.map[0] > a.map[1] && a.map[1] > a.map[2] && a.groups.of.length === 3, JSON.stringify(a));
+  const ring = {cost: {kind: "ring", n: 4, p: 1}, reg: 1, want: ["diameter"]};
+  assert.deepEqual(await both("hilbert", [ring]), await solve("hilbert", [ring]));
+});
 
 // A number of the vectors: hexadecimal, exact in binary64.
 function float(text) {
@@ -45,7 +55,7 @@ test("projections: the exact bounds hold the exact optimum of every vector", {sk
 test("an oracle of the box: what Go rounds, js accepts, and nothing beyond it", {skip}, async () => {
   const cases = [["1", 4], ["1/3", 20], ["0.001", 62], ["8", 30], ["64", 62]];
   const m = [0.2, 0.3, 0.1, 0.4, 0.05], q = [0, 0.5, 0.5, 0, 0];
-  const answers = await solve("round", cases.map(([eps, bits]) => ({m, eps, bits, q})));
+  const answers = await solve("round", cases.map(([eps, bits]) => ({m, eps, bits, q}))).catch((e) => e.answers);
   cases.forEach(([eps, bits], n) => {
     const {error, lo, hi, weights} = answers[n];
     if (error) return assert.match(error, /./);
@@ -63,8 +73,13 @@ test("lines, answers, and a run that keeps nothing", {skip}, async () => {
   assert.deepEqual(await solve("project", []), []);
   const [defined, used] = await solve("hilbert", [{define: "c", cost: {kind: "ring", n: 4, p: 1}}, {reg: 1, cost: "c", want: ["diameter"]}]);
   assert.deepEqual([defined, typeof used.diameter], [{defined: "c"}, "number"]);
-  const [gone] = await solve("hilbert", [{reg: 1, cost: "c"}]);
-  assert.match(gone.error, /"c"/);
+  await assert.rejects(solve("hilbert", [{reg: 1, cost: "c"}]), {name: "SolverError", message: /line 0: .*"c"/});
+  const line = {cost: {kind: "ring", n: 4, p: 1}, reg: 1, want: ["diameter"]};
+  await assert.rejects(solve("hilbert", [line, {reg: 2}, line]), (e) => {
+    assert.ok(e instanceof SolverError);
+    assert.deepEqual([e.line, e.answers.length, e.answers[2].diameter], [1, 3, used.diameter]); // the others are answered
+    return true;
+  });
   await assert.rejects(solve("draw", []), /unknown kind/);
   await assert.rejects(solve("project", [null]), Refused);
   await assert.rejects(solver(new Uint8Array(8)));

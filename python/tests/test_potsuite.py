@@ -49,7 +49,7 @@ class TestSuite(unittest.TestCase):
             without, alone = self.run_suite(tests, found, "0")
             with_, both = self.run_suite(tests, found, "1")
         print(f"\nPOT {ot.__version__}, its own tests: {alone}\nwith wpm's emd and emd2: {both}")
-        self.assertGreater(sum(v == "PASSED" for v in without.values()), 100)
+        self.assertGreater(sum(v == "PASSED" for v in without.values()), 60)
         ours = sorted(name for name, v in with_.items() if v in ("FAILED", "ERROR") and without.get(name) == "PASSED")
         print("failures of wpm alone:", *(ours or ["none"]))
         self.assertEqual([name for name in ours if not any(e in name for e in EXCUSED)], [])
