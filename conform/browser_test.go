@@ -1,8 +1,11 @@
 package conform
 
 import (
+	"bufio"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,19 +20,104 @@ import (
 )
 
 // released is what a worker says of a release.
-type released struct{ Report, Spent, Error string }
+type released struct {
+	Report, Spent, Error, Cause string
+	Drew                        bool // random bytes were read before the error
+}
 
-// TestBrowser: in Chromium, js decodes a policy and releases under a ledger in the private file system of the origin.
-// One worker has the ledger at a time, and loses it when it ends; a worker that is ended between debit and draw has
-// paid; a torn line is charged; a browser that was killed and is started again repeats the report; and Go reads the
-// text.
+// devtools are the pipes to a browser by which its quota is set.
+type devtools struct {
+	to   io.Writer
+	from *bufio.Reader
+	id   int
+}
+
+// call is a command, to the browser or to a page that is attached.
+func (d *devtools) call(session, method string, params, out any) error {
+	d.id++
+	text, err := json.Marshal(map[string]any{"id": d.id, "sessionId": session, "method": method, "params": params})
+	if session == "" {
+		text, err = json.Marshal(map[string]any{"id": d.id, "method": method, "params": params})
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := d.to.Write(append(text, 0)); err != nil {
+		return err
+	}
+	for { // events come between
+		line, err := d.from.ReadBytes(0)
+		if err != nil {
+			return err
+		}
+		var said struct {
+			ID     int
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		if err := json.Unmarshal(line[:len(line)-1], &said); err != nil {
+			return err
+		}
+		switch {
+		case said.ID != d.id:
+		case said.Error != nil:
+			return fmt.Errorf("%s: %s", method, said.Error.Message)
+		case out == nil:
+			return nil
+		default:
+			return json.Unmarshal(said.Result, out)
+		}
+	}
+}
+
+// quota lets an origin store so many bytes; none is the browser's own limit.
+func (d *devtools) quota(origin, size string) error {
+	var found struct {
+		TargetInfos []struct{ TargetID, Type string }
+	}
+	if err := d.call("", "Target.getTargets", struct{}{}, &found); err != nil {
+		return err
+	}
+	for _, target := range found.TargetInfos {
+		if target.Type != "page" {
+			continue
+		}
+		var page struct{ SessionID string }
+		attach := map[string]any{"targetId": target.TargetID, "flatten": true}
+		if err := d.call("", "Target.attachToTarget", attach, &page); err != nil {
+			return err
+		}
+		limit := map[string]any{"origin": origin}
+		if size != "" {
+			limit["quotaSize"] = json.Number(size)
+		}
+		return d.call(page.SessionID, "Storage.overrideQuotaForOrigin", limit, nil)
+	}
+	return errors.New("the browser shows no page")
+}
+
+// TestBrowser: in Chromium, js decodes a policy and releases under a ledger in the private file system of the origin,
+// and under one in its IndexedDB. One worker or page has the ledger at a time, and loses it when it ends; a worker that
+// is ended between debit and draw has paid; a torn line is charged; a browser that was killed and is started again
+// repeats the report; where the origin may store nothing more, nothing is drawn and nothing paid; and Go reads the text.
 func TestBrowser(t *testing.T) {
+	for _, kind := range []string{"opfs", "indexeddb"} {
+		t.Run(kind, func(t *testing.T) { inBrowser(t, kind) })
+	}
+}
+
+func inBrowser(t *testing.T, kind string) {
 	chromium := numtest.Program(t, "chromium")
 	text, p := example(t)
 	results := make(chan []byte, 1)
+	var tools devtools
 	files := http.FileServer(http.Dir("../js"))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
+		case "/quota":
+			if err := tools.quota("http://"+r.Host, r.URL.Query().Get("size")); err != nil {
+				t.Errorf("quota: %v", err)
+			}
 		case "/policy":
 			_, _ = io.WriteString(w, text)
 		case "/result":
@@ -52,9 +140,25 @@ func TestBrowser(t *testing.T) {
 	})
 	run := func(fragment string, said any) {
 		t.Helper()
+		theirs, to, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, answers, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer to.Close()
+		defer from.Close()
+		tools = devtools{to: to, from: bufio.NewReader(from)}
 		cmd := exec.CommandContext(t.Context(), chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-			"--disable-dev-shm-usage", "--user-data-dir="+profile, server.URL+"/test/browser/page.html"+fragment)
-		if err := cmd.Start(); err != nil {
+			"--disable-dev-shm-usage", "--remote-debugging-pipe", "--user-data-dir="+profile,
+			server.URL+"/test/browser/page.html#"+kind+fragment)
+		cmd.ExtraFiles = []*os.File{theirs, answers} // 3 and 4, as the browser wants them
+		err = cmd.Start()
+		theirs.Close()
+		answers.Close()
+		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { // a kill, without time to write anything more
@@ -71,15 +175,20 @@ func TestBrowser(t *testing.T) {
 		}
 	}
 	var said struct {
-		Error, Page, Text                                 string
+		Error, Page, PageHeld, Text                       string
 		Released, Held, Repeated, Dying, AfterDeath, Torn released
 	}
 	run("", &said)
 	if said.Error != "" {
 		t.Fatal(said.Error)
 	}
+	page, held := "open", "locked" // IndexedDB is for pages, too
+	if kind == "opfs" {
+		page, held = "store", "store"
+	}
 	for _, check := range []struct{ what, got, want string }{
-		{"on the page's own thread", said.Page, "store"},
+		{"on the page's own thread", said.Page, page},
+		{"there, while a worker has it", said.PageHeld, held},
 		{"released, spent", said.Released.Spent, "1"},
 		{"while another worker has it", said.Held.Error, "locked"},
 		{"repeated", said.Repeated.Report, said.Released.Report},
@@ -114,8 +223,21 @@ func TestBrowser(t *testing.T) {
 		Error    string
 		Repeated released
 	}
-	run("#again", &again)
+	run("-again", &again)
 	if again.Error != "" || again.Repeated.Report != said.Released.Report || again.Repeated.Spent != "9/2" {
 		t.Errorf("after a kill of the browser: %+v", again)
+	}
+	var full struct {
+		Error             string
+		Refused, Released released
+	}
+	run("-full", &full)
+	switch {
+	case full.Error != "" || full.Released.Error != "":
+		t.Errorf("where nothing more can be stored: %+v", full)
+	case kind == "indexeddb" && (full.Refused.Error != "store" || full.Refused.Drew || full.Released.Spent != "11/2"):
+		t.Errorf("where nothing more can be stored, want an error of the store, no draw, and one debit later: %+v", full)
+	case kind == "opfs" && full.Refused.Error == "" && full.Refused.Spent != "11/2": // its files may have room left
+		t.Errorf("where the file system may have room: %+v", full)
 	}
 }
