@@ -93,6 +93,15 @@ var javascript = []plant{
 		[]string{"vectors/release, draw"}},
 	{"draws from the row of counts of 1", "src/draw.js", "sample(usable ? row : rows.fallback", "sample(row",
 		[]string{"vectors/release, draw"}},
+	{"counts reports of other policies", "src/count.js", `if (report.policy !== id) return "other-policy";`, "",
+		[]string{"vectors/aggregate"}},
+	{"adds up counts of two epochs", "src/count.js", "need(c.epoch === first.epoch", "need(true",
+		[]string{"vectors/aggregate"}},
+	{"takes a copy of a shard", "src/count.js", "need(lines <= EQUAL || ", "need(true || ", []string{"vectors/aggregate"}},
+	{"does not see the sum of lines", "src/count.js", "refused[r])]) === all &&", "refused[r])]) > 0 &&",
+		[]string{"vectors/aggregate"}},
+	{"counts outputs of weight 0", "src/count.js", `hi[report.index] === 0n ? "never-released" : report.index`, "report.index",
+		[]string{"vectors/aggregate"}},
 	{"writes the index with its last byte first", "src/draw.js", "index, true)", "index, false)",
 		[]string{"vectors/release, draw"}},
 }
@@ -108,7 +117,8 @@ func TestPython(t *testing.T) {
 
 func TestJavaScript(t *testing.T) {
 	run := numtest.Program(t, "node")
-	clients(t, []string{run, "conform/client.js"}, "../js", []string{"draw", "ledger", "policy", "sample", "verify"}, javascript)
+	clients(t, []string{run, "conform/client.js"}, "../js", []string{"aggregate", "draw", "ledger", "policy", "sample", "verify"},
+		javascript)
 	files, err := filepath.Glob("../js/test/*.test.js")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no tests: %v", err)
