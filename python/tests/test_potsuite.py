@@ -22,8 +22,6 @@ FILES = "test_ot.py test_solvers.py test_da.py test_optim.py test_utils.py test_
 
 # Tests that may fail with wpm, with the reason.
 EXCUSED = {
-    # 0.8.2 wants 0 and a warning where masses differ. POT itself raises an AssertionError since 0.9, as wpm does.
-    "test_ot.py::test_warnings": "unequal masses are an error",
     # It wants sums of no rounding at all: see TestLuck.
     "test_partial_gromov_wasserstein": "luck of one instance",
 }
