@@ -58,6 +58,9 @@ func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 
 // solve runs the simplex and says what came of it, with the cycle that makes the network unbounded.
 func (l *loaded) solve(ctx context.Context, maxPivots int) (Status, []Step) {
+	if ctx.Err() == nil {
+		l.initial(maxPivots)
+	}
 	st := l.run(ctx, maxPivots)
 	if st != Unbounded && (st != Optimal || l.loop < 0) {
 		if st == Optimal && l.artificialFlow() {
