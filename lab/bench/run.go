@@ -30,6 +30,7 @@ type table struct {
 var tables = []table{
 	{"exact", "Exact projection: from mu and the cost in memory to q", exact},
 	{"transport", "Plain transport: from the cost and both distributions in memory to the optimum", transports},
+	{"foreign", "Transport and projection on instances as others draw them", foreigns},
 	{"network", "General minimum-cost flow: from arcs in memory to the optimum", networks},
 	{"entropic", "Entropic projection: from the cost in memory to an L1 residual of 1e-9", entropic},
 	{"distance", "What a projection costs and how near it is: exact, Algorithm 1, fast", distances},

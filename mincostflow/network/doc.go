@@ -18,9 +18,9 @@
 //
 // # Method
 //
-// The solver is a primal network simplex with strongly feasible trees (Cunningham 1976), which cannot cycle, and block
-// search pricing and a few first pivots (Dezso, Juttner and Kovacs 2011; Kovacs 2015). docs/algorithms/network-simplex.md describes both. The
-// solver takes about 40 bytes for each arc and 100 for each node.
+// The solver is a primal network simplex with strongly feasible trees (Cunningham 1976), which cannot cycle, a few first
+// pivots, and block search pricing (Dezso, Juttner and Kovacs 2011; Kovacs 2015). docs/algorithms/network-simplex.md
+// describes them. The solver takes about 40 bytes for each arc and 100 for each node.
 //
 // # Files
 //
