@@ -54,6 +54,10 @@ type CodesCard struct {
 	patches      string
 }
 
+// mostForeseen is the number of places up to which the map is simulated for the card. For 400 places the forecasts take
+// minutes, and the design a second.
+const mostForeseen = 200
+
 // listed designs, publishes and describes a list of codes, if the objective is map and a list is better than a single
 // disc. It reports whether that is done. Else it notes the disc.
 func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, err error) {
@@ -82,9 +86,11 @@ func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, 
 	if err != nil {
 		return false, err
 	}
-	prospect, err := planning.Foresee(ctx, c, plan.geometry, plan.eps, wpm.Map, nil, d)
-	if err != nil {
-		return false, err
+	var prospect *planning.Prospect
+	if p.Inputs() <= mostForeseen {
+		if prospect, err = planning.Foresee(ctx, c, plan.geometry, plan.eps, wpm.Map, nil, d); err != nil {
+			return false, err
+		}
 	}
 	card, err := plan.portray(ctx, c, d, p)
 	if err != nil {
@@ -132,6 +138,10 @@ func (d CodesCard) render(asJSON bool) ([]byte, error) {
 	}
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	d.Map.Print(w)
+	if d.Map == nil {
+		fmt.Fprintf(w, "map\tof %s: \"wpm plan -objective map\" simulates it, which takes minutes at this size\n",
+			shell.Plural(uint64(d.Devices), "device"))
+	}
 	if d.patches != "" && (d.Map == nil || d.Map.Prediction == nil) { // which says it with the floor
 		fmt.Fprintf(w, "\t%s\n", d.patches)
 	}
