@@ -111,7 +111,7 @@ func TestAggregateMap(t *testing.T) {
 	for _, v := range got.Map {
 		sum += v
 	}
-	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "weak" || // places share rows
+	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "weak" || // 9 shares its row
 		got.Error == nil || !(got.Error.Expected > 0) || !(got.Error.Within90 < got.Error.Guess) ||
 		got.Information != atlas.Much || got.Verdict != atlas.Change ||
 		got.Estimator != "map" || len(got.Models) != 36 || got.Reason != "" {

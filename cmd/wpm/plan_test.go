@@ -49,7 +49,7 @@ func TestPlan(t *testing.T) {
 	}
 	// For people: the same numbers, the unit, and what is behind them.
 	text := must(t, "", "plan", "-grid", "4x4", "-eps", "1,4", "-devices", "100,10000", "-prior", prior)
-	for _, want := range []string{"W_1, in cells", "10 simulated worlds", "10000", "\nsignal: weak if",
+	for _, want := range []string{"W_1, in cells", "30 simulated worlds", "10000", "\nsignal: ok if",
 		"percentage points"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -64,7 +64,7 @@ func TestPlan(t *testing.T) {
 	}
 	// The range of the guess says whether one's own truth is among the worlds.
 	guess := planOf(t, "-grid", "4x4", "-eps", "1", "-devices", "100").Rows[0].Guess
-	want := fmt.Sprintf("The even map is %.3g to %.3g cells from their truths.", guess.Low, guess.High)
+	want := fmt.Sprintf("and the even map is %.3g to %.3g cells from the truth.", guess.Low, guess.High)
 	if text := must(t, "", "plan", "-grid", "4x4", "-eps", "1", "-devices", "100"); !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}

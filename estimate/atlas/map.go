@@ -57,7 +57,7 @@ func (w World) Map(ctx context.Context, counts []uint64, s Settings) (m Map, err
 		return m, err
 	}
 	m.join()
-	if m.Signal != nil && m.Patches.Shared() > 0 { // more reports would not make it better
+	if m.Signal != nil && m.alike() > 0.5 { // more reports would not make the most of it better
 		*m.Signal = min(*m.Signal, estimate.WeakSignal)
 	}
 	m.Parts = partsOf(m.Estimate, m.Of, m.Squares)
@@ -85,6 +85,19 @@ func (m *Map) join() {
 		m.Of, m.Squares = m.Patches.Of, len(m.Patches.Size)
 		m.Drawn = block(m.Estimate, m.Of, m.Squares)
 	}
+}
+
+// alike is the share of the population at places that are told from some other by no number of reports.
+func (m Map) alike() (share float64) {
+	if m.Patches.Shared() == 0 {
+		return 0
+	}
+	for i, v := range m.Shares {
+		if !m.Patches.Alone(i) {
+			share += v
+		}
+	}
+	return share
 }
 
 // partsOf lists n squares, the largest share first.

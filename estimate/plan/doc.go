@@ -3,11 +3,11 @@
 //
 // # The prediction
 //
-// The prediction is a simulation. Ten worlds stand for what the truth may be. For every mechanism and every number N of
+// The prediction is a simulation. Thirty worlds stand for what the truth may be. For every mechanism and every number N of
 // devices, releases are drawn from each world once, and a map is estimated from them. The worlds are:
 //
 //   - With a prior p, a public distribution that is expected to be about right, a world is p with 15 to 30 % of its
-//     mass moved elsewhere. Let s be the total variation distance between p and the even map. A mass of 15 % times s
+//     mass moved elsewhere; every fifth is p itself, with releases of its own. Let s be the total variation distance between p and the even map. A mass of 15 % times s
 //     moves between regions, by a smooth random field around places drawn uniformly. A mass of 30 % times 1 - s moves
 //     from everywhere to all places alike.
 //   - Without a prior, the worlds are log-Gaussian maps of two lengths and five roughnesses, from nearly even to
@@ -35,6 +35,6 @@
 // prediction is too optimistic if the prior is smoother than the truth, or farther from the truth than from its worlds.
 // All worlds of an exactly even prior equal the prior, and the worlds of a prior on a single place nearly do.
 //
-// A range over the ten worlds goes from the second to the ninth value. The range shows the spread of the worlds, and is
-// not a confidence interval.
+// A range over the worlds is that of the middle eight of ten. The range shows the spread of the worlds, and is not a
+// confidence interval.
 package plan

@@ -38,7 +38,9 @@ type Prediction struct {
 	Disc float64 `json:"disc"`
 	// HalfWidth is of the interval for the share of a quarter of the places, at level 0.9: the mean.
 	HalfWidth float64         `json:"half_width"`
-	Signal    estimate.Signal `json:"signal"` // by the means of Map and Guess
+	Signal    estimate.Signal `json:"signal"` // by the means of Map and Guess; at most weak where Floor is half of Map
+	// Good is in how many of the worlds the map is at most 0.7 times as far from the truth as the guess.
+	Good int `json:"good"`
 	// Alike is the number of places that the rows do not tell from some other, with any number of devices (see package
 	// estimate/patch), and Floor the mean distance of the best map of exact reports to the truth: 0 if all are told apart.
 	Alike int     `json:"alike"`
@@ -81,8 +83,8 @@ func (m *Mechanism) ground() error {
 	if err != nil || m.patches.Shared() == 0 {
 		return err
 	}
-	far := make([]float64, Worlds)
-	err = parallel.Each(ctx, Worlds, func(n int) error {
+	far := make([]float64, few)
+	err = parallel.Each(ctx, few, func(n int) error {
 		best, err := m.patches.Best(l.worlds[n], l.prior)
 		if err == nil {
 			far[n], err = l.distance(ctx, l.toInput, l.worlds[n], best)
@@ -178,7 +180,7 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 	if devices < 1 || devices > MaxDevices {
 		return Prediction{}, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrShape, devices, MaxDevices)
 	}
-	raw, theta, half := make([]float64, Worlds), make([]float64, Worlds), make([]float64, Worlds)
+	raw, theta, half := make([]float64, Worlds), make([]float64, Worlds), make([]float64, few)
 	err := parallel.Each(ctx, Worlds, func(n int) error {
 		p := estimate.Problem{Counts: draw(m.laws[n], devices, n), Channel: m.channel, Geometry: l.geometry}
 		if m.places {
@@ -196,6 +198,9 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 		}
 		if theta[n], err = l.distance(ctx, l.toInput, l.worlds[n], found.Theta); err != nil {
 			return err
+		}
+		if n >= few {
+			return nil
 		}
 		share, err := estimate.Interval(ctx, p, l.region, 0)
 		if err != nil {
@@ -224,15 +229,23 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 		if ratios[n] = 1; g > 0 {
 			ratios[n] = theta[n] / g
 		}
+		if estimate.SignalOf(ratios[n]) == estimate.GoodSignal {
+			out.Good++
+		}
 	}
 	out.Ratio = spread(ratios)
 	mean := 1.0
 	if out.Guess.Mean > 0 {
 		mean = out.Map.Mean / out.Guess.Mean
 	}
-	out.Signal = estimate.SignalOf(mean)
+	if out.Signal = estimate.SignalOf(mean); out.grounded() {
+		out.Signal = min(out.Signal, estimate.WeakSignal)
+	}
 	return out, nil
 }
+
+// grounded says that at least half of the error of the map is the floor: more devices do not make it better by much.
+func (p Prediction) grounded() bool { return p.Floor > 0 && p.Floor >= p.Map.Mean/2 }
 
 // draw returns counts with the law of n releases, as a chain of binomial ones.
 func draw(law []float64, n, world int) []uint64 {
@@ -269,7 +282,7 @@ func (l *Planner) distance(ctx context.Context, c *cost.Dense, a, b []float64) (
 	return math.Pow(t.Objective, 1/l.power), nil
 }
 
-// spread takes the mean, and the second and the ninth of ten.
+// spread takes the mean, and the values above a tenth of the others, and below a tenth.
 func spread(x []float64) Distance {
 	sorted := slices.Sorted(slices.Values(x))
 	mean := 0.0

@@ -11,7 +11,9 @@ import (
 
 const (
 	// moved is the share of an even prior that a world has elsewhere, and tilted that of one on few places.
-	moved  = 0.3
+	moved = 0.3
+	// Every itself-th world is the prior itself: the counts are others each time.
+	itself = 5
 	tilted = 0.15
 	// seed starts the generators of worlds and of counts.
 	seed = 0x77706d20706c616e
@@ -26,7 +28,7 @@ const (
 // logarithm.
 var (
 	lengths     = [...]float64{0.15, 0.4}
-	roughnesses = [Worlds / len(lengths)]float64{0.2, 1, 2, 3, 4}
+	roughnesses = [...]float64{0.2, 1, 2, 3, 4}
 )
 
 // generator is that of a world, for a purpose.
@@ -48,6 +50,10 @@ func around(g *estimate.Geometry, prior []float64) ([][]float64, error) {
 	uneven := apart(p, even)
 	out := make([][]float64, Worlds)
 	for n := range out {
+		if n%itself == itself-1 {
+			out[n] = p
+			continue
+		}
 		out[n] = disperse(tilt(p, field(g, generator(n, 0), tiltLength), tilted*uneven), moved*(1-uneven))
 	}
 	return out, nil
@@ -104,7 +110,7 @@ func generic(g *estimate.Geometry) [][]float64 {
 	for n := range out {
 		f := field(g, generator(n, 0), lengths[n%len(lengths)])
 		for j, v := range f {
-			f[j] = math.Exp(roughnesses[n/len(lengths)] * v)
+			f[j] = math.Exp(roughnesses[n/len(lengths)%len(roughnesses)] * v)
 		}
 		normalize(f)
 		out[n] = f

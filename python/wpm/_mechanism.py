@@ -657,7 +657,7 @@ def plan(C, eps, devices, *, p=1, prior=None, objective="uniform"):
     -------
     list of Result
         For every eps and number of devices: epsilon, devices, guess, raw, map, map_to_guess (each with mean, low and
-        high, over ten simulated worlds: W_p to the truth, in the unit of the places), disc, half_width, signal,
+        high, over thirty simulated worlds: W_p to the truth, in the unit of the places), disc, half_width, signal,
         alike (places that no number of devices tells apart), floor (what such rows cost at any number of devices).
 
     Raises

@@ -31,11 +31,11 @@ func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "plan",
 		Usage: "say before any release how good the map of a population will be",
-		Description: "For every eps and number of devices, plan designs a mechanism, simulates ten worlds with a fixed seed,\n" +
+		Description: "For every eps and number of devices, plan designs a mechanism, simulates thirty worlds with a fixed seed,\n" +
 			"and prints how far the map of \"wpm aggregate\" will be from the truth: on average, and in 90 % of the\n" +
 			"worlds. The distance is W_1, or W_p with -p. Beside the map are the guess, which is the even map and\n" +
 			"takes no release, and the raw releases.\n" +
-			"With -prior, a public guess at the truth, a world is the prior with 15 to 30 % of its mass elsewhere. The\n" +
+			"With -prior, a public guess at the truth, a world is the prior, or the prior with 15 to 30 % of its mass elsewhere. The\n" +
 			"map is that of \"wpm aggregate\" without its -prior.\n" +
 			"Without -prior, the worlds are maps of all kinds, and the answer is a range, relative to the guess. Where\n" +
 			"places are chosen as the population lives, as shops are, the guess is good, and only -prior shows it.\n" +
@@ -473,6 +473,16 @@ func floor(p plan.Prediction, unit string) string {
 		p.Floor, unit)
 }
 
+// signal is that of a prior, or in how many worlds it is ok.
+func (p Card) signal(r plan.Prediction) string { return signal(r, p.Prior) }
+
+func signal(r plan.Prediction, prior bool) string {
+	if prior || r.Signal != estimate.GoodSignal && r.Good > plan.Worlds/2 { // a floor
+		return r.Signal.String()
+	}
+	return fmt.Sprintf("ok in %d of %d worlds", r.Good, plan.Worlds)
+}
+
 // print tabulates the choices, and says how to read them.
 func (p Card) print(out io.Writer) error {
 	var b bytes.Buffer
@@ -490,7 +500,8 @@ func (p Card) print(out io.Writer) error {
 			raw = fmt.Sprintf("%.3g", r.Raw.Mean)
 		}
 		fmt.Fprintf(w, "%s\t%d\t%.3g\t%s\t%.3g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t%s\n",
-			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, r.Signal, r.cells())
+			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, p.signal(r.Prediction),
+			r.cells())
 	}
 	w.Flush()
 	p.printFloors(&b)
@@ -502,13 +513,14 @@ guess: the even map, without a release. raw: the releases as they are, whose bia
 A policy with codes has none, because its releases are no places. 90 % within: nine of ten worlds are at most that
 far off. disc: the share of the places that a release favours.
 quarter: half the width, in percentage points, of the 90 % interval for the share of a quarter of the places.
-signal: weak if the map is above 0.7 of the guess, by their means, and none if above 0.95.
+signal: ok if the map is at most 0.7 times as far from the truth as the guess, none if more than 0.95 times, else
+weak. It is not ok where half of the error is the floor, of places that share a row.
 `)
 	p.explainBounds(&b)
 	if !p.Prior && len(p.Rows) > 0 {
-		fmt.Fprintf(&b, "\nNo prior was given: the worlds are maps of all kinds. "+
-			"What to read is the range of map/guess, of the middle eight of ten.\n"+
-			"The even map is %.3g to %.3g %s from their truths. Where the places are chosen as the population lives, as shops or stops\n"+
+		fmt.Fprintf(&b, "\nNo prior was given, so the worlds are maps of all kinds: some nearly even, some with everybody at a few places.\n"+
+			"In eight of ten worlds, map/guess is in the range above, and the even map is %.3g to %.3g %s from the truth.\n"+
+			"signal says in how many worlds the map is ok. Where the places are chosen as the population lives, as shops or stops\n"+
 			"are, the truth may be nearer, and the ratio is then higher. -prior FILE, a public guess at the truth, says more.\n",
 			p.Rows[0].Guess.Low, p.Rows[0].Guess.High, p.Unit)
 	}

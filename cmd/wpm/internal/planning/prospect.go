@@ -113,7 +113,7 @@ func (m *Prospect) Print(w io.Writer) {
 	if p.Raw != nil {
 		raw = fmt.Sprintf(", and the releases as they are by %.3g", p.Raw.Mean)
 	}
-	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g%s; signal: %v\n", p.Guess.Mean, raw, p.Signal)
+	fmt.Fprintf(w, "\tthe guess, an even map, is off by %.3g%s; signal: %s\n", p.Guess.Mean, raw, signal(*p, m.Prior))
 	fmt.Fprintf(w, "\tthe share of a quarter of the places is known to +- %.2g percentage points (90 %% interval)\n",
 		100*p.HalfWidth)
 	if m.Nobody != nil {
