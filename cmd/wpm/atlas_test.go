@@ -98,7 +98,7 @@ func TestAggregateMap(t *testing.T) {
 	for _, want := range []string{
 		"Map       The map is about 0.", " cells from the truth, and within 0.", "say much, and change the guess.",
 		"Largest place: 54 3", "every place alike",
-		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around 9   0.0625  ",
+		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around ",
 		"\nRegions: the interval has every share of a region that agrees with the reports, by the reports alone (level 0.9).",
 		"approximate: a single place",
 	} {
@@ -111,7 +111,8 @@ func TestAggregateMap(t *testing.T) {
 	for _, v := range got.Map {
 		sum += v
 	}
-	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[9] > 0.3) || !(got.Map[54] > 0.25) || got.Signal != "weak" || // 9 shares its row
+	if !(math.Abs(sum-1) <= 64*0x1p-53) || !(got.Map[0]+got.Map[9] > 0.4) || // no report tells 0 from 9
+		!(got.Map[54] > 0.25) || got.Signal != "ok" ||
 		got.Error == nil || !(got.Error.Expected > 0) || !(got.Error.Within90 < got.Error.Guess) ||
 		got.Information != atlas.Much || got.Verdict != atlas.Change ||
 		got.Estimator != "map" || len(got.Models) != 36 || got.Reason != "" {
