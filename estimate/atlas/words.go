@@ -90,7 +90,8 @@ const estimated = "It is an estimate: how far it may be off is not proved."
 func (m Map) Assumes(prior string) string {
 	text := ""
 	if m.Biased {
-		text = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. "
+		text = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
+			"More reports do not lessen that, and may make the map worse. "
 	}
 	switch m.Estimator {
 	case ByMap:
