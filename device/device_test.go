@@ -84,7 +84,7 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-var paths = regexp.MustCompile(`^(p|weak|projection|false|junk|counts|bad|ledger|new|out|missing|link|torn)$`)
+var paths = regexp.MustCompile(`^(p|weak|projection|false|junk|counts|bad|ledger|new|out|missing|link|torn|year|half)$`)
 
 // try runs a program of all commands on files of the folder.
 func try(t testing.TB, dir, stdin string, args ...string) (status int, out, errs string) {

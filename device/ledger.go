@@ -63,13 +63,29 @@ func fields(s ledger.Statement) map[string]any {
 	}
 	return map[string]any{
 		"budget": s.Budget.RatString(), "spent": s.Spent.RatString(), "left": s.Left.RatString(),
-		"torn": s.Torn.RatString(), "incomplete": s.Incomplete, "entries": entries,
+		"torn": s.Torn.RatString(), "incomplete": s.Incomplete, "entries": entries, "slot": slotFields(s),
 	}
+}
+
+// slotFields is nil for a ledger without a slot.
+func slotFields(s ledger.Statement) map[string]any {
+	if s.Slot == nil {
+		return nil
+	}
+	return map[string]any{"epochs": s.Slot.Epochs, "period": s.Slot.Period, "slot": s.Slot.Number,
+		"window": s.Window.RatString()}
 }
 
 func printStatement(out io.Writer, s ledger.Statement) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0) // Flush returns the error of any line
-	fmt.Fprintf(w, "budget %s, spent %s, left %s\n", s.Budget.RatString(), s.Spent.RatString(), s.Left.RatString())
+	if s.Slot == nil {
+		fmt.Fprintf(w, "budget %s, spent %s, left %s\n", s.Budget.RatString(), s.Spent.RatString(), s.Left.RatString())
+	} else {
+		fmt.Fprintf(w, "budget %s for any %d epochs in a row (%s), of which at most %s was spent; %s in all\n",
+			s.Budget.RatString(), s.Slot.Period, s.Slot.Epochs, s.Window.RatString(), s.Spent.RatString())
+		fmt.Fprintf(w, "slot %d: this device reports in one %s of %d, and %s is left for the next\n",
+			s.Slot.Number, s.Slot.Epochs, s.Slot.Period, s.Left.RatString())
+	}
 	if s.Torn.Sign() > 0 {
 		fmt.Fprintf(w, "of that, %s for writes that broke off\n", s.Torn.RatString())
 	}

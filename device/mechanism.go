@@ -17,6 +17,8 @@ import (
 type Mechanism interface {
 	ID() [32]byte
 	Stated
+	// Schedule is when a report may be released; the zero Schedule is at any time.
+	Schedule() ledger.Schedule
 	// Verify checks the policy again from the beginning. Every error but ctx.Err() means that the policy is refused.
 	Verify(ctx context.Context) (Verdict, error)
 	// Prepare refuses a policy that this program cannot release, with ErrNo if the policy is the reason, or returns the

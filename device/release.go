@@ -26,6 +26,7 @@ type release struct {
 	check         bool
 	binary        bool
 	wait          time.Duration
+	clock         time.Time // zero is the device's
 }
 
 // ReleaseCommand draws one report from private data.
@@ -37,10 +38,12 @@ func ReleaseCommand(e *Env) *Command {
 			"bytes of COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as\n" +
 			"much. To see whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws\n" +
 			"nothing. Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the\n" +
-			"first.",
+			"first. Under a policy with a period the device reports in the epochs of its slot alone; in others it says so,\n" +
+			"writes no report, and ends with status 0.",
 		Examples: []string{
 			"release -ledger ledger -budget 4 -epoch 2026-11 policy.json counts.csv",
 			"release -ledger ledger -epoch 2026-12 -o report.txt policy.json counts.csv",
+			"release -ledger ledger -epoch auto -o report.txt policy.json counts.csv",
 			"release -check policy.json counts.csv",
 		},
 		Flags: newFlags("release"),
@@ -48,7 +51,10 @@ func ReleaseCommand(e *Env) *Command {
 	r := &release{Env: e, Command: c}
 	r.want.flags(c.Flags)
 	c.Flags.StringVar(&r.ledger, "ledger", "", "ledger `FILE`; made on first use, with -budget")
-	c.Flags.StringVar(&r.epoch, "epoch", "", "`NAME` of the period: one release per policy and epoch")
+	c.Flags.StringVar(&r.epoch, "epoch", "",
+		"`NAME` of the epoch: one release per policy and epoch; auto is that of the clock, in the policy's form")
+	c.Flags.Func("clock", "the time, for tests: `TIME`, as 2026-01-31T12:00:00Z (default: the device's clock)",
+		func(s string) (err error) { r.clock, err = time.Parse(time.RFC3339, s); return err })
 	c.Flags.StringVar(&r.budget, "budget", "", "total `EPS` that the ledger may ever spend; fixed when the ledger is made")
 	c.Flags.DurationVar(&r.wait, "wait", 0, "wait for a ledger that is in use, at most `DURATION`, as 10s")
 	outFlag(c.Flags, &r.out, "write the report to `FILE`, and print nothing (- is standard output)")
@@ -168,6 +174,9 @@ func (r *release) run(ctx context.Context, args []string) error {
 	if err := Writable(r.out); err != nil {
 		return err
 	}
+	if err := r.auto(m); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
 	books, err := r.openLedger(ctx, m.Epsilon())
 	if err != nil {
 		return err
@@ -184,12 +193,46 @@ func (r *release) run(ctx context.Context, args []string) error {
 	}
 	report, err := ready.Draw(ctx, books, private)
 	if err := errors.Join(err, books.Close()); err != nil {
-		if errors.Is(err, ledger.ErrBudget) {
-			return fmt.Errorf("%s: %w; \"%s ledger %s\" shows what it has spent: %w", r.ledger, err, r.Program, r.ledger, ErrNo)
-		}
-		return err
+		return r.unpaid(err)
 	}
 	return r.write(report)
+}
+
+// unpaid says why there is no report: the silence of a device that reports in another epoch is no error.
+func (r *release) unpaid(err error) error {
+	silent := (*ledger.SilentError)(nil)
+	switch {
+	case errors.As(err, &silent):
+		_, err = fmt.Fprintf(r.Err, "%s: no report in %s: this device reports in %s\n", r.Program, silent.Epoch, silent.Next)
+	case errors.Is(err, ledger.ErrBudget):
+		return fmt.Errorf("%s: %w; \"%s ledger %s\" shows what it has spent: %w", r.ledger, err, r.Program, r.ledger, ErrNo)
+	case errors.Is(err, ledger.ErrEpoch), errors.Is(err, ledger.ErrSchedule):
+		return fmt.Errorf("%s: %w: %w", r.ledger, err, ErrNo)
+	}
+	return err
+}
+
+// now is the time that the command goes by.
+func (r *release) now() time.Time {
+	if r.clock.IsZero() {
+		return time.Now()
+	}
+	return r.clock
+}
+
+// auto puts the epoch of the clock in the place of "auto".
+func (r *release) auto(m Mechanism) error {
+	if r.epoch != "auto" {
+		return nil
+	}
+	form := m.Schedule().Epochs
+	if form == ledger.Free {
+		return errors.New("-epoch auto: the policy states no form of epochs; give the epoch a name")
+	}
+	if r.epoch = form.At(r.now()); r.epoch == "" {
+		return fmt.Errorf("-epoch auto: the clock says %s, and epochs are of the years 2000 to 9999", r.now().UTC())
+	}
+	return nil
 }
 
 // apart fails if two of the files of this release are one: policy, counts, report, ledger and the ledger's lock.
@@ -251,7 +294,7 @@ func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*ledger.Book
 		}
 	}
 	l, err := ledger.Open(r.ledger, ledger.Options{
-		Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon, Wait: r.wait, Context: ctx,
+		Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon, Wait: r.wait, Context: ctx, Clock: r.now,
 	})
 	if err != nil && !strings.Contains(err.Error(), r.ledger) {
 		err = fmt.Errorf("ledger %s: %w", r.ledger, err)

@@ -123,6 +123,11 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 	case err != nil:
 		return fmt.Errorf("%s: %w: %w", path, err, ErrNo)
 	}
+	if text := DescribeSchedule(m.Schedule(), m.Epsilon()); text != "" {
+		v.Claims += "schedule: " + text + "\n"
+		v.JSON = maps.Clone(v.JSON)
+		v.JSON["schedule"] = text
+	}
 	if r, ok := m.(ranked); ok {
 		text, err := r.CheckRows(ctx, pairs)
 		switch {

@@ -93,7 +93,7 @@ func release(ctx context.Context, p Policy, l ledger.Ledger, private []byte, by 
 	var project ProjectFunc
 	end := func() {}
 	defer func() { end() }()
-	b, err := ledger.Account(l, ledger.Debit{Policy: c.id, Epsilon: c.Polytope.Epsilon()}, func() (ledger.Draw, error) {
+	b, err := ledger.Account(l, ledger.Debit{Policy: c.id, Epsilon: c.Polytope.Epsilon(), Schedule: c.Schedule}, func() (ledger.Draw, error) {
 		if c.Mode == Projection {
 			f, done, err := by.Start(ctx)
 			if err != nil {

@@ -30,8 +30,9 @@ type Ledger interface {
 
 // A Debit is what a report costs.
 type Debit struct {
-	Policy  [sha256.Size]byte // the SHA-256 of the published file
-	Epsilon ldp.Epsilon
+	Policy   [sha256.Size]byte // the SHA-256 of the published file
+	Epsilon  ldp.Epsilon
+	Schedule Schedule // the policy's: when a report may be paid for
 }
 
 // Draw draws a report, once it is paid for.
@@ -44,10 +45,11 @@ type Draw func() ([]byte, error)
 // A report has at most 256 bytes: four that name its kind, then the ID of its policy, then the content of the kind.
 // "wpm1" are the reports of package policy, whose content is the index of an output, in four bytes, below 2^20.
 //
-// Account guarantees the bookkeeping alone. The package of draw must ensure that draw is eps-differentially private, and
-// that its errors do not depend on private data.
+// Account guarantees the bookkeeping alone. The package of draw must ensure that draw is eps-differentially private,
+// and that its errors do not depend on private data.
 //
-// Errors: ErrDebit for a zero epsilon or a nil function, ErrUnusable, those of the ledger, those of ready, after which
+// Errors: ErrDebit for a zero epsilon or a nil function, ErrUnusable, those of the ledger, ErrEpoch, ErrSchedule and a
+// *SilentError for an epoch in which the schedule does not allow this ledger a report, those of ready, after which
 // nothing is paid, those of draw, and ErrReport if draw returns anything other than a report of this policy. After the
 // last two, or if the debit could not be written, the debit stands.
 func Account(l Ledger, d Debit, ready func() (Draw, error)) ([]byte, error) {
@@ -100,8 +102,8 @@ const (
 	maxOutput = 1 << 20
 )
 
-// checkReport checks what a ledger wants of a report: its kind, the ID of its policy, and more, of the right form if the
-// kind is that of package policy.
+// checkReport checks what a ledger wants of a report: its kind, the ID of its policy, and more, of the right form if
+// the kind is that of package policy.
 func checkReport(b []byte, id [sha256.Size]byte) error {
 	const start = kindSize + sha256.Size
 	if n := len(b); n <= start || n > maxReport {
@@ -135,6 +137,8 @@ type Options struct {
 	Wait time.Duration
 	// Context, if not nil, ends the wait as well.
 	Context context.Context
+	// Clock tells the time, for schedules; nil is time.Now.
+	Clock func() time.Time
 }
 
 // A Store is where a ledger keeps its text: a file, or the database of a browser or a server. It need not understand
@@ -164,8 +168,12 @@ type Store interface {
 // Lines, appended and never changed:
 //
 //	wpm-ledger-1 BUDGET HASH
+//	slot FORM PERIOD SLOT HASH
 //	debit EPSILON POLICY EPOCH HASH
+//	turn EPSILON POLICY EPOCH HASH
 //	report REPORT EPOCH HASH
+//
+// A turn is the debit of a policy with a period, in an epoch of the slot; see Slot.
 //
 // BUDGET and EPSILON are fractions in lowest terms, POLICY and REPORT hexadecimal; REPORT names POLICY, whatever its
 // kind (see Account). HASH is the SHA-256, in hexadecimal, of the previous line's hash (32 zero bytes for the first
@@ -179,15 +187,16 @@ type Store interface {
 //
 //	(what was there)~torn CHARGE HASH
 //
-// where CHARGE is the epsilon of the line if the line is a debit with a readable epsilon, and 0 otherwise. Its draw
-// cannot have happened unless the disk reported a sync that it had not done, so the epsilon is charged to be safe. Any
-// other damage is ErrCorrupt.
+// where CHARGE is the epsilon of the line if the line is a debit or a turn with a readable epsilon, and 0 otherwise.
+// Its draw cannot have happened unless the disk reported a sync that it had not done, so the epsilon is charged to be
+// safe. Any other damage is ErrCorrupt.
 type Books struct {
 	mu    sync.Mutex
 	store Store // nil while it is not open
 	fault error // why nothing can be paid, nil while it can
 	epoch string
 	limit ldp.Epsilon
+	clock func() time.Time
 	rest  []byte // the store's last line, without its end: the next write completes it
 	size  int64  // bytes in the store
 	state
@@ -199,6 +208,9 @@ type state struct {
 	budget  *big.Rat          // nil before the first line
 	spent   *big.Rat
 	torn    *big.Rat // the part of spent that lines without their end are charged
+	slot    *Slot    // nil before a policy with a period
+	always  *big.Rat // the part of spent that counts in every window: all but turns
+	turns   []turn   // what was paid in each epoch of the slot, in order
 	entries []*Entry // by first debit
 	at      map[occasion]*Entry
 	open    *Entry // of the debit in the last line, which a report may follow
@@ -251,7 +263,10 @@ func openBooks(store Store, opt Options) (*Books, error) {
 	if err := store.Lock(ctx); err != nil {
 		return nil, err
 	}
-	l := &Books{store: store, epoch: opt.Epoch, limit: opt.MaxEpsilon}
+	if opt.Clock == nil {
+		opt.Clock = time.Now
+	}
+	l := &Books{store: store, epoch: opt.Epoch, limit: opt.MaxEpsilon, clock: opt.Clock}
 	if err := l.load(budget); err != nil {
 		_ = l.Close()
 		return nil, err
@@ -301,7 +316,7 @@ func startsLikeLedger(rest string) bool {
 // replay reads the lines of a ledger into a fresh state, charges for what follows the last complete one, and returns
 // that.
 func (s *state) replay(data []byte) (rest []byte, err error) {
-	*s = state{spent: new(big.Rat), torn: new(big.Rat), at: map[occasion]*Entry{}}
+	*s = state{spent: new(big.Rat), torn: new(big.Rat), always: new(big.Rat), at: map[occasion]*Entry{}}
 	for n := 1; ; n++ {
 		line, after, ok := bytes.Cut(data, []byte("\n"))
 		if !ok {
@@ -341,8 +356,10 @@ func (s *state) line(line string) error {
 	switch {
 	case word[0] == ledgerMagic && len(word) == 2:
 		return s.takeBudget(word)
-	case word[0] == "debit" && len(word) == 4:
+	case (word[0] == "debit" || word[0] == "turn") && len(word) == 4:
 		return s.takeDebit(word)
+	case word[0] == "slot" && len(word) == 4:
+		return s.takeSlot(word)
 	case word[0] == "report" && len(word) == 3:
 		return s.takeReport(word, open)
 	}
@@ -366,7 +383,13 @@ func (s *state) takeDebit(word []string) error {
 	if !ok || !plain || len(id) != sha256.Size || !isWord(word[3]) {
 		return errRecord()
 	}
-	s.open = s.pay(occasion{[sha256.Size]byte(id), word[3]}, eps)
+	o := occasion{[sha256.Size]byte(id), word[3]}
+	if word[0] == "turn" {
+		if t, err := s.slot.turnOf(o.epoch); err != nil || len(s.turns) > 0 && t < s.turns[len(s.turns)-1].number {
+			return fmt.Errorf("%w: a turn that is not in the slot, or out of order", ErrCorrupt)
+		}
+	}
+	s.open = s.pay(o, eps, word[0] == "turn")
 	return nil
 }
 
@@ -386,8 +409,13 @@ func (s *state) takeReport(word []string, open *Entry) error {
 	return nil
 }
 
-// pay adds a debit, and returns its entry.
-func (s *state) pay(o occasion, eps *big.Rat) *Entry {
+// pay adds a debit, which is a turn of the slot or counts in every window, and returns its entry.
+func (s *state) pay(o occasion, eps *big.Rat, inTurn bool) *Entry {
+	if inTurn {
+		s.payTurn(o.epoch, eps)
+	} else {
+		s.always.Add(s.always, eps)
+	}
 	e := s.at[o]
 	if e == nil {
 		e = &Entry{Policy: o.policy, Epoch: o.epoch, Spent: new(big.Rat)}
@@ -403,20 +431,25 @@ func (s *state) pay(o occasion, eps *big.Rat) *Entry {
 func (s *state) tear(charge *big.Rat) {
 	s.spent.Add(s.spent, charge)
 	s.torn.Add(s.torn, charge)
+	s.always.Add(s.always, charge)
 }
 
-// left returns what is not spent; charges for torn lines may have passed the budget.
+// left returns what is not spent, or what a window to come may hold; charges for torn lines may have passed the budget.
 func (s *state) left() *big.Rat {
-	if s.spent.Cmp(s.budget) > 0 {
+	gone := s.spent
+	if s.slot != nil {
+		gone = s.always
+	}
+	if gone.Cmp(s.budget) > 0 {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Sub(s.budget, s.spent)
+	return new(big.Rat).Sub(s.budget, gone)
 }
 
 // tornCharge returns the epsilon of an incomplete line if it is a debit that got so far, else 0.
 func tornCharge(rest []byte) *big.Rat {
 	word := strings.SplitN(string(rest), " ", 3)
-	if len(word) == 3 && word[0] == "debit" {
+	if len(word) == 3 && (word[0] == "debit" || word[0] == "turn") {
 		if eps, ok := parseRational(word[1]); ok {
 			return eps
 		}
@@ -468,17 +501,17 @@ func (l *Books) account(d Debit, ready func() (Draw, error)) ([]byte, error) {
 	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
 		return nil, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
 	}
-	if new(big.Rat).Add(l.spent, eps.Rat()).Cmp(l.budget) > 0 {
-		return nil, fmt.Errorf("%w: this release costs %v; of the ledger's %s, %s is spent and %s is left",
-			ErrBudget, eps, l.budget.RatString(), l.spent.RatString(), l.left().RatString())
+	kind, err := l.admit(d)
+	if err != nil {
+		return nil, err
 	}
 	draw, err := ready()
 	if err != nil {
 		return nil, err
 	}
 	standBy()
-	e := l.pay(o, eps.Rat()) // before the write: a debit that may be in the store counts
-	if err := l.write(fmt.Sprintf("debit %s %x %s", eps.Rat().RatString(), d.Policy, l.epoch)); err != nil {
+	e := l.pay(o, eps.Rat(), kind == "turn") // before the write: a debit that may be in the store counts
+	if err := l.write(fmt.Sprintf("%s %s %x %s", kind, eps.Rat().RatString(), d.Policy, l.epoch)); err != nil {
 		return nil, err
 	}
 	b, err := draw()
@@ -513,7 +546,8 @@ func (l *Books) Budget() *big.Rat {
 	return l.read(func() *big.Rat { return new(big.Rat).Set(l.budget) })
 }
 
-// Remaining returns Budget - Spent, or 0 if charges for torn lines have passed the budget.
+// Remaining returns Budget - Spent, or 0 if charges for torn lines have passed the budget. In a ledger with a slot it
+// is what a window to come may hold.
 func (l *Books) Remaining() *big.Rat { return l.read(func() *big.Rat { return l.left() }) }
 
 // Epoch returns the epoch that the ledger was opened for.

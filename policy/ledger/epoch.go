@@ -56,6 +56,19 @@ func (f Form) name(t time.Time) string {
 	return ""
 }
 
+// Name returns the epoch of a number, the inverse of Number.
+func (f Form) Name(number int) string {
+	switch f {
+	case Year:
+		return f.name(time.Date(number, 1, 1, 0, 0, 0, 0, time.UTC))
+	case Month:
+		return f.name(time.Date(0, time.Month(number), 1, 0, 0, 0, 0, time.UTC))
+	case Week:
+		number *= 7
+	}
+	return f.name(time.Date(1970, 1, 5+number, 0, 0, 0, 0, time.UTC))
+}
+
 // Number returns the number of an epoch; epochs in a row have numbers in a row. A year has its own, a month 12 times
 // the year plus 1 to 12. Weeks and days are counted from Monday, 1970-01-05, which has number 0 of both.
 //

@@ -12,6 +12,7 @@ import (
 func openFile(name string) (ledger.Store, error) { return ledger.FileStore(name), nil }
 
 func TestMain(m *testing.M) {
+	ledger.SlotProcesses()
 	storetest.Main(openFile)
 	os.Exit(m.Run())
 }

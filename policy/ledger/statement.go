@@ -12,6 +12,8 @@ type Statement struct {
 	Entries             []Entry  // by first debit
 	Torn                *big.Rat // charged for writes that broke off; Spent is this and what the entries have spent
 	Incomplete          bool     // the last line has no end yet; its charge is in Torn
+	Slot                *Slot    // nil if there is none; else Budget bounds any Slot.Period epochs in a row, and
+	Window              *big.Rat // this is the most that they have cost: all, without a slot
 }
 
 // Entry is what one policy has cost in one epoch.
@@ -36,7 +38,8 @@ func Read(data []byte) (Statement, error) {
 	if s.budget == nil {
 		return Statement{}, fmt.Errorf("%w: there is no budget", ErrCorrupt)
 	}
-	out := Statement{Budget: s.budget, Spent: s.spent, Left: s.left(), Torn: s.torn, Incomplete: len(rest) > 0}
+	out := Statement{Budget: s.budget, Spent: s.spent, Left: s.left(), Torn: s.torn, Incomplete: len(rest) > 0,
+		Slot: s.slot, Window: s.window()}
 	for _, e := range s.entries {
 		out.Entries = append(out.Entries, *e)
 	}

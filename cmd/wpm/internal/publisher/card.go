@@ -30,6 +30,7 @@ type DesignCard struct {
 	Outputs    int     `json:"outputs"`
 	ID         string  `json:"id"`
 	Bytes      int     `json:"bytes"`
+	Schedule   string  `json:"schedule,omitempty"`
 	P          float64 `json:"p,omitempty"`
 	Unit       string  `json:"unit"`               // of distances
 	Upper      float64 `json:"upper"`              // on the worst W_p^p as published, in integers
@@ -110,6 +111,9 @@ func (d DesignCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
 	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
 	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
+	if d.Schedule != "" {
+		fmt.Fprintf(w, "schedule\t%s\n", d.Schedule)
+	}
 	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
 	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
 	fmt.Fprintf(w, "base measure\t%s, mass %.6g\n", d.Objective, d.Mass)

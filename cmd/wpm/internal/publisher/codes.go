@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
@@ -32,6 +33,7 @@ type CodesCard struct {
 	Outputs  int    `json:"outputs"`
 	ID       string `json:"id"`
 	Bytes    int    `json:"bytes"`
+	Schedule string `json:"schedule,omitempty"`
 	Unit     string `json:"unit"` // of distances
 	// Objective is map.
 	Objective string `json:"objective"`
@@ -111,6 +113,7 @@ func (plan designPlan) portray(ctx context.Context, c *cli.Command, d *wpm.Codes
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Unit: g.Unit.Name,
 		Objective: wpm.Map.String(), Devices: plan.objective.Devices, Seed: c.Uint64("seed"),
 		Risk: d.Risk, Gap: d.Gap, Person: d.Person(), unit: g.Unit,
+		Schedule: device.DescribeSchedule(p.Schedule(), p.Epsilon()),
 	}
 	for _, comp := range d.Components {
 		if comp.Colors > 0 {
@@ -154,6 +157,9 @@ func (d CodesCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
 	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
 	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
+	if d.Schedule != "" {
+		fmt.Fprintf(w, "schedule\t%s\n", d.Schedule)
+	}
 	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
 	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
 	discs := ""

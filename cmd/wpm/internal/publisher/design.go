@@ -22,6 +22,7 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Design is the command design.
@@ -44,6 +45,11 @@ func Design() *cli.Command {
 			&cli.DurationFlag{Name: "work-limit", DefaultText: "10s in projection mode",
 				Usage: "with -mode projection: when a client gives up its solver"},
 			&cli.StringFlag{Name: "title", Usage: "what the mechanism is for; goes into the policy"},
+			&cli.IntFlag{Name: "period", DefaultText: "none",
+				Usage: "a device reports once in `T` epochs, in a slot that it draws: any T in a row cost eps together; needs -epochs"},
+			&cli.StringFlag{Name: "epochs", Usage: "`FORM` of the epochs: year, month, week or day, in UTC"},
+			&cli.StringFlag{Name: "first", Usage: "first `EPOCH` of the policy, as 2026-01; needs -epochs"},
+			&cli.StringFlag{Name: "last", Usage: "last `EPOCH` of the policy, after which every device refuses it; needs -epochs"},
 			&cli.StringFlag{Name: "geometry",
 				Usage: "where points and cost come from: `ORIGIN` public, or derived-dp:EPS for what private data gave under differential privacy"},
 			&cli.StringFlag{Name: "base",
@@ -72,6 +78,7 @@ type designPlan struct {
 	out, card  string
 	eps        ldp.Epsilon
 	provenance policy.Provenance
+	schedule   ledger.Schedule
 	table      []ldp.Epsilon
 	geometry   places.Geometry
 	objective  wpm.Objective
@@ -141,6 +148,9 @@ func readDesign(c *cli.Command) (plan designPlan, err error) {
 		return plan, fmt.Errorf("-eps: %w", err)
 	}
 	if plan.provenance, err = readProvenance(c); err != nil {
+		return plan, err
+	}
+	if plan.schedule, err = readSchedule(c); err != nil {
 		return plan, err
 	}
 	if plan.table, err = tableEpsilons(c.String("table"), plan.eps); err != nil {
@@ -234,6 +244,7 @@ func (plan designPlan) config(c *cli.Command) policy.Config {
 	}
 	return policy.Config{
 		InputLabels: g.Inputs, InputAliases: places.Aliases(g.Inputs), Provenance: plan.provenance, Metadata: meta,
+		Schedule: plan.schedule,
 	}
 }
 
@@ -264,7 +275,8 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		P: g.Unit.P, Unit: g.Unit.Name, unit: g.Unit,
 		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(),
 		Gap: d.Gap(), AskedGap: plan.objective.Gap, Nonzeros: base.Nonzeros,
-		Map: prospect, Even: d.Even(), Disc: d.Disc(), kind: plan.objective.Kind,
+		Schedule: device.DescribeSchedule(p.Schedule(), p.Epsilon()),
+		Map:      prospect, Even: d.Even(), Disc: d.Disc(), kind: plan.objective.Kind,
 	}
 	worst, input := d.WorstCase()
 	card.Upper, card.WorstInput = worst, p.InputLabel(input)
@@ -324,6 +336,19 @@ func tableEpsilons(list string, eps ldp.Epsilon) ([]ldp.Epsilon, error) {
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// readSchedule reads when clients release.
+func readSchedule(c *cli.Command) (ledger.Schedule, error) {
+	s := ledger.Schedule{Epochs: ledger.Form(c.String("epochs")), First: c.String("first"), Last: c.String("last"),
+		Period: c.Int("period")}
+	if c.IsSet("period") && s.Period == 0 {
+		return s, fmt.Errorf("-period: 0, want 2 to %d", ledger.MaxPeriod)
+	}
+	if err := s.Check(); err != nil {
+		return s, fmt.Errorf("-epochs, -first, -last, -period: %w", err)
+	}
+	return s, nil
 }
 
 // readProvenance reads what the flags of design state.
