@@ -1,6 +1,7 @@
 package device
 
 import (
+	"crypto/ed25519"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -28,7 +29,9 @@ type Stated interface {
 // conditions are what the user of a policy asks of it. The zero value asks for nothing.
 type conditions struct {
 	maxEpsilon ldp.Epsilon
-	id         string // in lower case; "" for any
+	id         string            // in lower case; "" for any
+	key        ed25519.PublicKey // of the publisher; nil for any
+	signature  string            // file, "" for the one beside the policy
 }
 
 func (want *conditions) flags(f *flag.FlagSet) {
@@ -36,6 +39,9 @@ func (want *conditions) flags(f *flag.FlagSet) {
 		want.maxEpsilon, err = ldp.ParseEpsilon(s)
 		return err
 	})
+	f.Func("key", "refuse a policy that the publisher with this public key, `HEX`, has not signed",
+		func(s string) (err error) { want.key, err = ParseKey(s); return err })
+	f.StringVar(&want.signature, "signature", "", "with -key: `FILE` of the signature (default: that of the policy, and .sig)")
 	f.Func("policy-id", "refuse any policy but that with the SHA-256 `HEX`, as verify prints it", func(s string) error {
 		want.id = strings.ToLower(s)
 		if b, err := hex.DecodeString(want.id); err != nil || len(b) != 32 {

@@ -64,6 +64,7 @@ func fields(s ledger.Statement) map[string]any {
 	return map[string]any{
 		"budget": s.Budget.RatString(), "spent": s.Spent.RatString(), "left": s.Left.RatString(),
 		"torn": s.Torn.RatString(), "incomplete": s.Incomplete, "entries": entries, "slot": slotFields(s),
+		"key": hex.EncodeToString(s.Key),
 	}
 }
 
@@ -85,6 +86,9 @@ func printStatement(out io.Writer, s ledger.Statement) error {
 			s.Budget.RatString(), s.Slot.Period, s.Slot.Epochs, s.Window.RatString(), s.Spent.RatString())
 		fmt.Fprintf(w, "slot %d: this device reports in one %s of %d, and %s is left for the next\n",
 			s.Slot.Number, s.Slot.Epochs, s.Slot.Period, s.Left.RatString())
+	}
+	if s.Key != nil {
+		fmt.Fprintf(w, "the ledger takes policies signed by %x alone\n", s.Key)
 	}
 	if s.Torn.Sign() > 0 {
 		fmt.Fprintf(w, "of that, %s for writes that broke off\n", s.Torn.RatString())

@@ -122,6 +122,9 @@ func (r *release) open(file string) (Mechanism, Release, error) {
 	if err := r.want.meets(m); err != nil {
 		return nil, Release{}, fmt.Errorf("%s: %w: %w", file, err, ErrNo)
 	}
+	if err := r.signed(r.want, m, file); err != nil {
+		return nil, Release{}, err
+	}
 	ready, err := m.Prepare()
 	if err != nil {
 		return nil, Release{}, fmt.Errorf("%s: %w", file, err)
@@ -206,7 +209,7 @@ func (r *release) unpaid(err error) error {
 		_, err = fmt.Fprintf(r.Err, "%s: no report in %s: this device reports in %s\n", r.Program, silent.Epoch, silent.Next)
 	case errors.Is(err, ledger.ErrBudget):
 		return fmt.Errorf("%s: %w; \"%s ledger %s\" shows what it has spent: %w", r.ledger, err, r.Program, r.ledger, ErrNo)
-	case errors.Is(err, ledger.ErrEpoch), errors.Is(err, ledger.ErrSchedule):
+	case errors.Is(err, ledger.ErrEpoch), errors.Is(err, ledger.ErrSchedule), errors.Is(err, ledger.ErrKey):
 		return fmt.Errorf("%s: %w: %w", r.ledger, err, ErrNo)
 	}
 	return err
@@ -295,6 +298,7 @@ func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*ledger.Book
 	}
 	l, err := ledger.Open(r.ledger, ledger.Options{
 		Epoch: r.epoch, Budget: r.budget, MaxEpsilon: r.want.maxEpsilon, Wait: r.wait, Context: ctx, Clock: r.now,
+		Key: r.want.key,
 	})
 	if err != nil && !strings.Contains(err.Error(), r.ledger) {
 		err = fmt.Errorf("ledger %s: %w", r.ledger, err)

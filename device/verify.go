@@ -116,6 +116,9 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 	if err := want.meets(m); err != nil {
 		return fmt.Errorf("%s: %w: %w", path, err, ErrNo)
 	}
+	if err := e.signed(want, m, path); err != nil {
+		return err
+	}
 	v, err := m.Verify(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:

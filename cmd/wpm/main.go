@@ -54,7 +54,8 @@ func command() *cli.Command {
 			"Exit status: " + exitStatus + ".",
 		Commands: slices.Concat(
 			shell.Group("try", simulated.Demo(), simulated.Playground()),
-			shell.Group("publish", planning.Command(), publisher.Design(), publisher.Sphere(), simulated.Simulate()),
+			shell.Group("publish", planning.Command(), publisher.Design(), publisher.Sphere(), publisher.Sign(),
+				simulated.Simulate()),
 			shell.Group("device", ondevice.Verify(), ondevice.Check(), ondevice.Release(),
 				ondevice.Command(device.LedgerCommand, "", nil)),
 			shell.Group("server", server.Count(), server.Merge(), server.Aggregate(), server.Report(), server.Evaluate()),

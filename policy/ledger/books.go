@@ -139,6 +139,9 @@ type Options struct {
 	Context context.Context
 	// Clock tells the time, for schedules; nil is time.Now.
 	Clock func() time.Time
+	// Key is the public Ed25519 key that the caller has found to have signed the policies that it pays for; nil if it did
+	// not look. The first payment under a key pins it: from then on the ledger pays under this key alone.
+	Key []byte
 }
 
 // A Store is where a ledger keeps its text: a file, or the database of a browser or a server. It need not understand
@@ -168,6 +171,7 @@ type Store interface {
 // Lines, appended and never changed:
 //
 //	wpm-ledger-1 BUDGET HASH
+//	key KEY HASH
 //	slot FORM PERIOD SLOT HASH
 //	debit EPSILON POLICY EPOCH HASH
 //	turn EPSILON POLICY EPOCH HASH
@@ -197,6 +201,7 @@ type Books struct {
 	epoch string
 	limit ldp.Epsilon
 	clock func() time.Time
+	asked []byte // Options.Key
 	rest  []byte // the store's last line, without its end: the next write completes it
 	size  int64  // bytes in the store
 	state
@@ -208,6 +213,7 @@ type state struct {
 	budget  *big.Rat          // nil before the first line
 	spent   *big.Rat
 	torn    *big.Rat // the part of spent that lines without their end are charged
+	key     []byte   // that is pinned, or nil
 	slot    *Slot    // nil before a policy with a period
 	always  *big.Rat // the part of spent that counts in every window: all but turns
 	turns   []turn   // what was paid in each epoch of the slot, in order
@@ -266,7 +272,7 @@ func openBooks(store Store, opt Options) (*Books, error) {
 	if opt.Clock == nil {
 		opt.Clock = time.Now
 	}
-	l := &Books{store: store, epoch: opt.Epoch, limit: opt.MaxEpsilon, clock: opt.Clock}
+	l := &Books{store: store, epoch: opt.Epoch, limit: opt.MaxEpsilon, clock: opt.Clock, asked: bytes.Clone(opt.Key)}
 	if err := l.load(budget); err != nil {
 		_ = l.Close()
 		return nil, err
@@ -360,6 +366,8 @@ func (s *state) line(line string) error {
 		return s.takeDebit(word)
 	case word[0] == "slot" && len(word) == 4:
 		return s.takeSlot(word)
+	case word[0] == "key" && len(word) == 2:
+		return s.takeKey(word[1])
 	case word[0] == "report" && len(word) == 3:
 		return s.takeReport(word, open)
 	}
@@ -500,6 +508,9 @@ func (l *Books) account(d Debit, ready func() (Draw, error)) ([]byte, error) {
 	}
 	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
 		return nil, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
+	}
+	if err := l.pin(); err != nil {
+		return nil, err
 	}
 	kind, err := l.admit(d)
 	if err != nil {

@@ -490,3 +490,51 @@ func TestSlotProcesses(t *testing.T) {
 		}
 	}
 }
+
+// The first payment under a key pins it, before anything else. Without the key, or under another, nothing is paid or
+// written; a repeat is free.
+func TestKey(t *testing.T) {
+	key, other := bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32)
+	store := new(memory)
+	m := epsPolicy(t, "1", "")
+	open := func(key []byte, epoch string) error {
+		l, err := New(store, Options{Epoch: epoch, Budget: "9", Key: key})
+		if err != nil {
+			return err
+		}
+		_, err = Release(t.Context(), m, l, nil, identity)
+		return errors.Join(err, l.Close())
+	}
+	if err := open(nil, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(key[:31], "b"); !errors.Is(err, ErrKey) {
+		t.Errorf("a short key: %v", err)
+	}
+	if err := open(key, "b"); err != nil || !strings.Contains(store.String(), fmt.Sprintf("\nkey %x ", key)) {
+		t.Fatalf("%v\n%s", err, store)
+	}
+	before := store.String()
+	for _, k := range [][]byte{nil, other} {
+		if err := open(k, "c"); !errors.Is(err, ErrKey) || store.String() != before {
+			t.Errorf("key %x: %v", k, err)
+		}
+		if err := open(k, "b"); err != nil {
+			t.Errorf("a repeat under %x: %v", k, err)
+		}
+	}
+	if err := open(key, "c"); err != nil {
+		t.Error(err)
+	}
+	if s, err := Read(store.Bytes()); err != nil || !bytes.Equal(s.Key, key) || s.Spent.Cmp(big.NewRat(3, 1)) != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	hex := strings.Repeat("ab", 32)
+	for _, bodies := range [][]string{{"key " + hex[:62]}, {"key " + strings.ToUpper(hex)}, {"key"}, {"key " + hex + " x"},
+		{"key " + hex, "key " + hex}} {
+		var s state
+		if _, err := s.replay(sealed(t, append([]string{"wpm-ledger-1 9"}, bodies...)...)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%q: %v", bodies, err)
+		}
+	}
+}

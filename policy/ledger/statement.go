@@ -12,6 +12,7 @@ type Statement struct {
 	Entries             []Entry  // by first debit
 	Torn                *big.Rat // charged for writes that broke off; Spent is this and what the entries have spent
 	Incomplete          bool     // the last line has no end yet; its charge is in Torn
+	Key                 []byte   // that must have signed a policy, nil if there is none
 	Slot                *Slot    // nil if there is none; else Budget bounds any Slot.Period epochs in a row, and
 	Window              *big.Rat // this is the most that they have cost: all, without a slot
 }
@@ -39,7 +40,7 @@ func Read(data []byte) (Statement, error) {
 		return Statement{}, fmt.Errorf("%w: there is no budget", ErrCorrupt)
 	}
 	out := Statement{Budget: s.budget, Spent: s.spent, Left: s.left(), Torn: s.torn, Incomplete: len(rest) > 0,
-		Slot: s.slot, Window: s.window()}
+		Key: s.key, Slot: s.slot, Window: s.window()}
 	for _, e := range s.entries {
 		out.Entries = append(out.Entries, *e)
 	}
