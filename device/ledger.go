@@ -61,20 +61,18 @@ func fields(s ledger.Statement) map[string]any {
 			"reported": x.Report != nil,
 		})
 	}
-	return map[string]any{
+	all := map[string]any{
 		"budget": s.Budget.RatString(), "spent": s.Spent.RatString(), "left": s.Left.RatString(),
-		"torn": s.Torn.RatString(), "incomplete": s.Incomplete, "entries": entries, "slot": slotFields(s),
-		"key": hex.EncodeToString(s.Key),
+		"torn": s.Torn.RatString(), "incomplete": s.Incomplete, "entries": entries,
 	}
-}
-
-// slotFields is nil for a ledger without a slot.
-func slotFields(s ledger.Statement) map[string]any {
-	if s.Slot == nil {
-		return nil
+	if s.Key != nil {
+		all["key"] = hex.EncodeToString(s.Key)
 	}
-	return map[string]any{"epochs": s.Slot.Epochs, "period": s.Slot.Period, "slot": s.Slot.Number,
-		"window": s.Window.RatString()}
+	if s.Slot != nil {
+		all["slot"] = map[string]any{"epochs": s.Slot.Epochs, "period": s.Slot.Period, "slot": s.Slot.Number,
+			"window": s.Window.RatString()}
+	}
+	return all
 }
 
 func printStatement(out io.Writer, s ledger.Statement) error {
