@@ -58,6 +58,10 @@ var examples = map[string][]string{
 	"wpm solve transport":   {"wpm solve -certificate transport <transport.jsonl"},
 	"wpm solve units":       {"wpm solve units <units.jsonl"},
 	"wpm flow":              {"wpm flow flow.min"},
+	"wpm sign": {
+		"wpm sign -new -key publisher.key",
+		"wpm sign -key publisher.key policy.json",
+	},
 	"wpm sphere": {
 		"wpm sphere -d 63 -p 2 -eps 4",
 		"wpm sphere -d 63 -eps 4 -o vectors.policy",

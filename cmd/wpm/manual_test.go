@@ -127,11 +127,11 @@ func TestCompletion(t *testing.T) {
 	dir := t.TempDir()
 	for shell, lines := range map[string]struct{ check, run string }{
 		"bash": {"bash -n ",
-			`. ./script; for line in "wpm de" "wpm design -ep" "wpm design --wo" "wpm solve fl" "wpm -q solve flow -cert" ` +
+			`. ./script; for line in "wpm de" "wpm design -eps" "wpm design --wo" "wpm solve fl" "wpm -q solve flow -cert" ` +
 				`'wpm design -o $(touch-x) -for' "wpm design verify"; do COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); ` +
 				`COMPREPLY=(); _wpm; echo "$line: ${COMPREPLY[*]}"; done`},
 		"fish": {"fish -n ",
-			`source script; for line in "wpm de" "wpm design -ep" "wpm solve fl" "wpm -q solve flow -cert" ` +
+			`source script; for line in "wpm de" "wpm design -eps" "wpm solve fl" "wpm -q solve flow -cert" ` +
 				`'wpm design -o $(touch-x) -for'; echo "$line: "(string join -- " " (string replace -r -- "\t.*" "" (complete -C $line))); end`},
 		"zsh": {"zsh -n ", ""},
 	} {
@@ -154,7 +154,7 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: %v: %s", shell, err, out)
 		}
 		for _, want := range []string{
-			"wpm de: demo design\n", "wpm design -ep: -eps\n", "wpm solve fl: flow\n", "wpm -q solve flow -cert: -certificate\n",
+			"wpm de: demo design\n", "wpm design -eps: -eps\n", "wpm solve fl: flow\n", "wpm -q solve flow -cert: -certificate\n",
 			"wpm design -o $(touch-x) -for: -force\n",
 		} {
 			if !strings.Contains(string(out), want) {
