@@ -167,7 +167,7 @@ def shuffled_delta(n, gamma, E, c, edges):  # E >= e^eps and c <= e^eps', so tha
 def minimax(p, e, C):
     K, N, poles, mass = len(C), p["clients"], e["poles"], [F(x) for x in e["mass"]]
     h, eta, s, x, eps = [F(r) for r in e["radius"]], F(e["amplitude"]), F(e["root"]), F(e["exponent"]), F(p["eps"])
-    need(type(N) is int and 0 <= N <= 2**40 and 0 <= eps <= 700 and p["inputs"] == p["outputs"] <= 4096, "the problem")
+    need(type(N) is int and 0 <= N <= 2**30 and 0 <= eps <= 700 and p["inputs"] == p["outputs"] <= 4096, "the problem")
     need(all(type(a) is int and 0 <= a < K for a in poles + [e["centre"]]), "a place")
     upper = max(row[e["centre"]] for row in C)
     if not poles and not h and not mass: return Fraction(0), upper

@@ -15,7 +15,7 @@ import (
 // Limits of Solve and Verify.
 const (
 	MaxPlaces  = 4096
-	MaxClients = 1 << 40
+	MaxClients = 1 << 30
 )
 
 // Errors of this package, to be tested with errors.Is. Those of cost.Validate come as they are.

@@ -30,7 +30,7 @@ type Bounds struct {
 	Own    *float64 `json:"own_places,omitempty"`
 }
 
-// sums are the flags of reports that are only summed.
+// sumFlags are those of reports that are only summed.
 func sumFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "shuffled",
@@ -202,7 +202,7 @@ func writeProofs(c *cli.Command, proofs []certificate.Certificate) error {
 	return device.WriteFiles(c.Root().Writer, device.Output{Path: c.String("certificates"), Data: b.Bytes()})
 }
 
-// head and cells are the columns of the table.
+// boundsHead and cells are the columns of the table.
 func (p Card) boundsHead() string {
 	text := ""
 	if len(p.Rows) > 0 && p.Rows[0].Nobody != nil {
@@ -225,7 +225,7 @@ func (b Bounds) cells() string {
 	return text
 }
 
-// explain says how to read them.
+// explainBounds says how to read them.
 func (p Card) explainBounds(out io.Writer) {
 	if len(p.Rows) == 0 {
 		return
