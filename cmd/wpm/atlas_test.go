@@ -128,12 +128,19 @@ func TestAggregateMap(t *testing.T) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) != 65 || strings.Join(rows[0], ",") != "label,x,y,guess,raw,map" {
+	if err != nil || strings.Join(rows[0], ",") != "label,x,y,guess,raw,share,low,high,group,error,kind" {
 		t.Fatalf("%d rows, %v, %q", len(rows), err, rows[0])
 	}
-	if v, err := strconv.ParseFloat(rows[10][5], 64); err != nil || v != got.Map[9] || rows[10][0] != "9" ||
-		rows[10][1] != "0.1875" {
-		t.Errorf("%q, map %v", rows[10], got.Map[9])
+	// 16 groups of four cells after the 64 cells, then the regions, whose intervals hold those of the JSON.
+	if len(rows) != 1+64+16+2 || rows[10][0] != "9" || rows[10][1] != "0.1875" || rows[10][10] != "place" ||
+		rows[65][10] != "group" || rows[82][10] != "region" || rows[82][0] != "hill" {
+		t.Fatalf("%d rows: %q, %q", len(rows), rows[10], rows[len(rows)-1])
+	}
+	low, lowErr := strconv.ParseFloat(rows[82][6], 64)
+	high, highErr := strconv.ParseFloat(rows[82][7], 64)
+	if lowErr != nil || highErr != nil || !(low <= got.Regions[1].Lower && got.Regions[1].Upper <= high) ||
+		high-low > 1.2*(got.Regions[1].Upper-got.Regions[1].Lower) { // two digits of the half width
+		t.Errorf("%q, region %+v", rows[82], got.Regions[1])
 	}
 	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "No part of the map is certain to have more") ||
 		strings.Contains(text, "\nBias") ||
@@ -314,8 +321,7 @@ func TestAggregateProjection(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	if b, err := os.ReadFile(table); err != nil ||
-		!strings.HasPrefix(string(b), "label,x,y,guess,raw,map\n0,1,0,0.16666666666666666,0.57971014492753") ||
-		!strings.Contains(string(b), ",0.57971014492753") {
+		!strings.HasPrefix(string(b), "label,x,y,guess,raw,share,low,high,group,error,kind\n0,1,0,0.1667,0.5797,,,,,,place\n") {
 		t.Errorf("%q, %v", b, err)
 	}
 	if text := must(t, "", "aggregate", "-counts", counts, "-regions", regions, path); !strings.Contains(text,
@@ -344,6 +350,9 @@ func TestAggregateMapErrors(t *testing.T) {
 		{"-map " + path + ".csv -prior " + path + ".csv", "written over"},
 		{"-estimator best", "-estimator"},
 		{"-estimator=", "-estimator"},
+		{"-shapes x", "-shapes goes with -map"},
+		{"-label x", "-label goes with -shapes"},
+		{"-shapes x -map " + filepath.Join(dir, "m.csv"), "in degrees"},
 		{"-level 0.9", "-level goes with -regions"},
 		{"-level 1 -regions " + at("r", "a,0\n"), "-level: 1"},
 		{"-level 0 -regions " + at("r", "a,0\n"), "-level: 0"},
@@ -449,5 +458,92 @@ func TestEvaluateScores(t *testing.T) {
 		if status, out, errs := try(t, "", args...); status != device.Bad || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("wpm evaluate %s: status %d, output %q, error %q, want %q", c.flags, status, out, errs, c.want)
 		}
+	}
+}
+
+// TestAggregateShapes: from polygons to a policy, and back to polygons with shares, groups and a region.
+func TestAggregateShapes(t *testing.T) {
+	dir := t.TempDir()
+	var features []string
+	for i := range 12 { // squares in a row, clockwise
+		x := float64(i) / 10
+		features = append(features, fmt.Sprintf(`{"type":"Feature","properties":{"cell":"c%d"},"geometry":{"type":"Polygon",`+
+			`"coordinates":[[[%v,0],[%v,0.1],[%v,0.1],[%v,0],[%v,0]]]}}`, i, x, x, x+0.1, x+0.1, x))
+	}
+	collection := func(list []string) string {
+		return `{"type":"FeatureCollection","features":[` + strings.Join(list, ",") + `]}`
+	}
+	cells := write(t, dir, "cells.geojson", collection(features))
+	some := write(t, dir, "some.geojson", collection(features[1:]))
+	path, out := filepath.Join(dir, "p"), filepath.Join(dir, "m.geojson")
+	must(t, "", "design", "-points", cells, "-label", "cell", "-eps", "3", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
+	counts := write(t, dir, "c", "index,count\n2,40\n3,300\n4,90\n9,70\n")
+	regions := write(t, dir, "r", "west,c0\nwest,c1\nwest,c2\nwest,c3\n")
+	args := []string{"aggregate", "-counts", counts, "-map", out, "-regions", regions, "-label", "cell", "-shapes"}
+	type collected struct {
+		Unit     string
+		Features []struct {
+			Geometry struct {
+				Type        string
+				Coordinates json.RawMessage
+			}
+			Properties struct {
+				Kind, Label      string
+				Share, Low, High float64
+				Group            *int
+				Error            float64
+			}
+		}
+	}
+	read := func() (got collected) {
+		text, err := os.ReadFile(out)
+		if err == nil {
+			err = json.Unmarshal(text, &got)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	must(t, "", append(args, cells, path)...)
+	got := read()
+	kinds, grouped := map[string]int{}, map[int]float64{}
+	for _, f := range got.Features {
+		p := f.Properties
+		kinds[p.Kind]++
+		want := "MultiPolygon"
+		if p.Kind == "place" {
+			want = "Polygon"
+			grouped[*p.Group] += p.Share
+		}
+		if f.Geometry.Type != want || !(p.Low <= p.Share && p.Share <= p.High) || !(p.Error > 0) {
+			t.Errorf("%s %s: %s, %+v", p.Kind, p.Label, f.Geometry.Type, p)
+		}
+		if p.Kind == "group" && math.Abs(grouped[*p.Group]-p.Share) > (p.High-p.Low)/2 { // what the digits left know
+			t.Errorf("group %s has %v, and its places have %v", p.Label, p.Share, grouped[*p.Group])
+		}
+		if p.Label == "c1" && string(f.Geometry.Coordinates) != "[[[0.1,0],[0.2,0],[0.2,0.1],[0.1,0.1],[0.1,0]]]" {
+			t.Errorf("c1 is at %s", f.Geometry.Coordinates)
+		}
+	}
+	if kinds["place"] != 12 || kinds["region"] != 1 || got.Unit != "km" {
+		t.Errorf("%v, %q", kinds, got.Unit)
+	}
+	// Back again: the places of the file are a policy's places, as -points reads them.
+	if _, text, errs := try(t, "", append(args, some, path)...); !strings.Contains(errs, "1 of 12 places have no polygon") {
+		t.Errorf("%s\n%s", text, errs)
+	}
+	if kind := read().Features[0].Geometry.Type; kind != "Point" {
+		t.Errorf("a place without a polygon is a %s", kind)
+	}
+	other := write(t, dir, "other", strings.ReplaceAll(collection(features), `"c`, `"d`))
+	if status, _, errs := try(t, "", append(args, other, path)...); status != device.Bad ||
+		!strings.Contains(errs, "no label") {
+		t.Errorf("%d, %s", status, errs)
+	}
+	strangers := write(t, dir, "strangers", strings.ReplaceAll(collection(features), `:"c`, `:"d`))
+	if status, _, errs := try(t, "", append(args, strangers, path)...); status != device.Bad ||
+		!strings.Contains(errs, "has the label of a place") {
+		t.Errorf("%d, %s", status, errs)
 	}
 }

@@ -51,7 +51,7 @@ func (s Sheet) page() ([]byte, error) {
 		picture := Picture{Places: s.Places, Text: s.Coarse}
 		for _, panel := range []Panel{
 			{Title: "truth", Shares: s.Truth}, {Title: "guess, without a report", Shares: s.Guess},
-			{Title: "raw: the reports as they are", Shares: s.Raw, Outputs: true}, {Title: "map", Shares: s.Drawn},
+			{Title: "raw: the reports as they are", Shares: s.Raw, Outputs: true}, {Title: "map", Shares: s.Map},
 		} {
 			if panel.Shares != nil {
 				picture.Panels = append(picture.Panels, panel)

@@ -35,7 +35,7 @@ func sheets(t testing.TB) map[string]Sheet {
 		}
 		return s
 	}
-	all := Sheet{Guess: []float64{0.5, 0.5}, Raw: two, Map: []float64{0, 1}, Drawn: two}
+	all := Sheet{Guess: []float64{0.5, 0.5}, Raw: two, Map: []float64{0, 1}}
 	apart := all
 	apart.Outputs, apart.Raw = []string{"u", "v", "w"}, []float64{0.5, 0.5, 0}
 	truth := all
@@ -58,16 +58,47 @@ func sheets(t testing.TB) map[string]Sheet {
 
 func TestCSV(t *testing.T) {
 	for name, want := range map[string]string{
-		"grid":        "label,x,y,truth,guess,raw,map\na,0.25,0.5,1,0.5,0.25,0\n\"b,c\",0.75,0.5,0,0.5,0.75,1\n",
-		"ring":        "label,x,y,guess,raw,map\na,1,0,0.5,0.25,0\n\"b,c\",-1,1.2246467991473515e-16,0.5,0.75,1\n",
-		"greatcircle": "label,lat,lon,guess,raw,map\na,48.2,181,0.5,0.25,0\n\"b,c\",-5,-179.5,0.5,0.75,1\n",
-		"apart":       "label,x,y,guess,raw,map\na,0,0,0.5,,0\n\"b,c\",2,4,0.5,,1\nu,1,1,,0.5,\nv,5,1,,0.5,\nw,0,7,,0,\n",
-		"line":        "label,x,guess,raw,map\na,-3,0.25,0.25,\n\"b,c\",9,0.75,0.75,\n",
-		"again": "label,lat,lon,guess,raw,map\na,48.2,181,0.5,,0\n\"b,c\",-5,-179.5,0.5,,1\nu,48.2,181,,0.25,\n" +
-			"v,-5,-179.5,,0.75,\n",
-		"solid":      "label,x,y,z,guess,raw,map\na,1,2,3,0.5,0.25,0\n\"b,c\",4,5,6,0.5,0.75,1\n",
-		"directions": "label,x1,x2,guess,raw,map\na,1,2,0.5,0.25,0\n\"b,c\",4,5,0.5,0.75,1\n",
-		"nowhere":    "label,guess,raw,map\na,0.5,0.25,0\n\"b,c\",0.5,0.75,1\n",
+		"grid": `label,x,y,truth,guess,raw,share,low,high,group,error,kind
+a,0.25,0.5,1,0.5,0.25,0,,,,,place
+"b,c",0.75,0.5,0,0.5,0.75,1,,,,,place
+`,
+		"ring": `label,x,y,guess,raw,share,low,high,group,error,kind
+a,1,0,0.5,0.25,0,,,,,place
+"b,c",-1,1.2246467991473515e-16,0.5,0.75,1,,,,,place
+`,
+		"greatcircle": `label,lat,lon,guess,raw,share,low,high,group,error,kind
+a,48.2,181,0.5,0.25,0,,,,,place
+"b,c",-5,-179.5,0.5,0.75,1,,,,,place
+`,
+		"apart": `label,x,y,guess,raw,share,low,high,group,error,kind
+a,0,0,0.5,,0,,,,,place
+"b,c",2,4,0.5,,1,,,,,place
+u,1,1,,0.5,,,,,,output
+v,5,1,,0.5,,,,,,output
+w,0,7,,0,,,,,,output
+`,
+		"line": `label,x,guess,raw,share,low,high,group,error,kind
+a,-3,0.25,0.25,,,,,,place
+"b,c",9,0.75,0.75,,,,,,place
+`,
+		"again": `label,lat,lon,guess,raw,share,low,high,group,error,kind
+a,48.2,181,0.5,,0,,,,,place
+"b,c",-5,-179.5,0.5,,1,,,,,place
+u,48.2,181,,0.25,,,,,,output
+v,-5,-179.5,,0.75,,,,,,output
+`,
+		"solid": `label,x,y,z,guess,raw,share,low,high,group,error,kind
+a,1,2,3,0.5,0.25,0,,,,,place
+"b,c",4,5,6,0.5,0.75,1,,,,,place
+`,
+		"directions": `label,x1,x2,guess,raw,share,low,high,group,error,kind
+a,1,2,0.5,0.25,0,,,,,place
+"b,c",4,5,0.5,0.75,1,,,,,place
+`,
+		"nowhere": `label,guess,raw,share,low,high,group,error,kind
+a,0.5,0.25,0,,,,,place
+"b,c",0.5,0.75,1,,,,,place
+`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := sheets(t)[name].Encode("m.CSV")
@@ -118,7 +149,7 @@ func TestGeoJSON(t *testing.T) {
 			}
 			if wgs := strings.HasPrefix(got.Positions, "WGS 84"); got.Type != "FeatureCollection" || got.Coordinates != nil ||
 				wgs != (s.Places.Kind == "greatcircle") || got.Headline != s.Headline ||
-				!strings.Contains(got.Values, "shares") || len(got.Features) != len(want) {
+				!strings.Contains(got.Values, "share") || len(got.Features) != len(want) {
 				t.Errorf("%s: %s", name, text)
 				return
 			}
@@ -126,7 +157,7 @@ func TestGeoJSON(t *testing.T) {
 				if f.Type != "Feature" || f.Geometry.Type+string(f.Geometry.Coordinates) != want[i] {
 					t.Errorf("%s: feature %d is %s%s, want %s", name, i, f.Geometry.Type, f.Geometry.Coordinates, want[i])
 				}
-				if i >= 2 && (f.Properties["map"] != nil || f.Properties["raw"] == nil) ||
+				if i >= 2 && (f.Properties["share"] != nil || f.Properties["raw"] == nil) ||
 					i < 2 && f.Properties["label"] != s.Inputs[i] {
 					t.Errorf("%s: %v", name, f.Properties)
 				}
@@ -169,7 +200,7 @@ func TestPage(t *testing.T) {
 		}
 		drawings := regexp.MustCompile(`(?s)<svg class="map.*?</svg>`).FindAllString(text, -1)
 		panels := 0
-		for _, list := range [][]float64{s.Truth, s.Guess, s.Raw, s.Drawn} {
+		for _, list := range [][]float64{s.Truth, s.Guess, s.Raw, s.Map} {
 			if list != nil {
 				panels++
 			}

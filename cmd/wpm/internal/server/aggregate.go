@@ -46,8 +46,9 @@ func Aggregate() *cli.Command {
 			"-regions FILE has lines region,label or region,label,weight. The intervals are approximate for single\n" +
 			"places, and too narrow where nearly everyone is in one place.\n" +
 			"-invert is short for -estimator mle -assume-mixture: the most likely map, of a policy of either mode.\n" +
-			"GeoJSON has points, or the cells of a grid. Coordinates of a great-circle cost are WGS 84; all others are\n" +
-			"the policy's own.\n" +
+			"Files of -map round shares to what is known of them, and have the groups and the regions after the places.\n" +
+			"GeoJSON has points, the cells of a grid, or the polygons of -shapes. Coordinates of a great-circle cost are\n" +
+			"WGS 84; all others are the policy's own.\n" +
 			"All bands of the histogram hold at once with the confidence given. They are about the distribution that\n" +
 			"clients draw from. How far that is from the private distributions is the bias of the mechanism, which is\n" +
 			"printed apart.\n" +
@@ -134,7 +135,7 @@ func checkAggregate(c *cli.Command) error {
 		return errors.New("-partial does not go with -counts: it would say that reports were read")
 	}
 	return device.Apart([]string{c.String("out"), c.String("partial"), c.String("map")},
-		append(c.Args().Slice(), c.String("counts"), c.String("prior"), c.String("regions")))
+		append(c.Args().Slice(), c.String("counts"), c.String("prior"), c.String("regions"), c.String("shapes")))
 }
 
 func aggregateReports(ctx context.Context, c *cli.Command) error {

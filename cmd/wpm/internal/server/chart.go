@@ -28,7 +28,11 @@ import (
 func mapFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "map",
-			Usage: "also write the map to `FILE`: .csv (label, coordinates, guess, raw, map), .geojson, or .html, a page to look at"},
+			Usage: "also write the map to `FILE`: .csv, .geojson, or .html, a page to look at and to print"},
+		&cli.StringFlag{Name: "shapes",
+			Usage: "draw the places of -map as polygons, found by their labels: GeoJSON `FILE`"},
+		&cli.StringFlag{Name: "label", DefaultText: "label, name or id",
+			Usage: "`PROPERTY` of -shapes that is the label"},
 		&cli.StringFlag{Name: "estimator", DefaultText: "map; em where the cost has no distances between inputs",
 			Usage: "`NAME` of what finds the map: " + atlas.Estimators},
 		&cli.StringFlag{Name: "prior",
@@ -40,7 +44,7 @@ func mapFlags() []cli.Flag {
 
 // mapped returns the first flag that is set and is about a map, or "".
 func mapped(c *cli.Command) string {
-	for _, name := range []string{"invert", "map", "estimator", "prior", "assume-mixture", "regions", "level"} {
+	for _, name := range []string{"invert", "map", "shapes", "label", "estimator", "prior", "assume-mixture", "regions", "level"} {
 		if c.IsSet(name) {
 			return name
 		}
@@ -73,6 +77,11 @@ type charted struct {
 	Regions []regionShare    `json:"regions,omitempty"`
 
 	fine    atlas.Map
+	groups  []sheet.Part
+	parts   []sheet.Part // of regions
+	shapes  []costio.Shape
+	reports uint64
+	unit    string
 	places  plane.Places
 	outputs []string
 	between cost.Matrix // between inputs, or nil
@@ -99,6 +108,7 @@ type chartInput struct {
 	regions []costio.Region
 	level   float64
 	places  plane.Places
+	shapes  []costio.Shape // of the inputs; or nil
 }
 
 // readChart checks the flags of a map, and reads their files, before the reports are read.
@@ -136,8 +146,52 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 		in.regions, err = shell.ReadFile(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
 			return places.ReadRegions(r, name, labels)
 		})
+		if err != nil {
+			return in, err
+		}
+	}
+	if c.IsSet("shapes") {
+		in.shapes, err = readShapes(c, in.places, labels)
 	}
 	return in, err
+}
+
+// errShapes: polygons that belong to none of the policy's places.
+var errShapes = errors.New("no feature with a polygon has the label of a place")
+
+// readShapes returns the polygons of the places, by their labels. Features of other labels are left alone.
+func readShapes(c *cli.Command, at plane.Places, labels []string) (list []costio.Shape, err error) {
+	if at.Kind != "greatcircle" {
+		return nil, errors.New("-shapes are in degrees, and the places of this policy are not")
+	}
+	file := c.String("shapes")
+	p, err := shell.ReadFile(c, file, func(r io.Reader, name string) (*costio.Points, error) {
+		return places.ReadText(r, name, func(r io.Reader, name string) (*costio.Points, error) {
+			return costio.ReadGeoJSON(r, name, c.String("label"))
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("-shapes: %w", err)
+	}
+	of := map[string]costio.Shape{}
+	for n, shape := range p.Shapes {
+		of[p.Labels[n]] = shape
+	}
+	found := 0
+	for _, label := range labels {
+		if of[label] != nil {
+			found++
+		}
+		list = append(list, of[label])
+	}
+	if found == 0 {
+		return nil, fmt.Errorf("-shapes: %s: %w", file, errShapes)
+	}
+	if found < len(labels) {
+		fmt.Fprintf(c.Root().ErrWriter, "%s: note: %s: %d of %d places have no polygon, and stay points\n", c.Root().Name, file,
+			len(labels)-found, len(labels))
+	}
+	return list, nil
 }
 
 // checkChart checks the flags of a map one with another.
@@ -148,6 +202,10 @@ func checkChart(c *cli.Command) error {
 		return fmt.Errorf("-estimator: %q is not %s", name, atlas.Estimators)
 	case given && c.Bool("invert") && name != atlas.ByMLE:
 		return fmt.Errorf("-invert is -estimator %s: it does not go with -estimator %s", atlas.ByMLE, name)
+	case c.IsSet("shapes") && !c.IsSet("map"):
+		return errors.New("-shapes goes with -map")
+	case c.IsSet("label") && !c.IsSet("shapes"):
+		return errors.New("-label goes with -shapes")
 	case c.IsSet("level") && !c.IsSet("regions"):
 		return errors.New("-level goes with -regions")
 	case c.IsSet("level") && !(level > 0 && level < 1):
@@ -159,7 +217,7 @@ func checkChart(c *cli.Command) error {
 // oneStdin refuses two files that are both standard input, one of them of a map: args are all arguments, and files
 // those of reports.
 func oneStdin(c *cli.Command, args, files []string) error {
-	if n := shell.CountDashes(c.String("prior"), c.String("regions")); n > 1 ||
+	if n := shell.CountDashes(c.String("prior"), c.String("regions"), c.String("shapes")); n > 1 ||
 		n == 1 && (readsStdin(c, files) || shell.CountDashes(args...) > 0) {
 		return errors.New("two files cannot both be standard input")
 	}
@@ -178,7 +236,7 @@ func estimatorOf(c *cli.Command) (name string, assume bool) {
 func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, counts []uint64) (m charted,
 	err error) {
 	estimator, assume := estimatorOf(c)
-	m = charted{Prior: in.name, places: in.places, Biased: p.Mode() != policy.Mixture && assume}
+	m = charted{Prior: in.name, places: in.places, shapes: in.shapes, Biased: p.Mode() != policy.Mixture && assume}
 	for i := range p.Inputs() {
 		m.Inputs = append(m.Inputs, p.InputLabel(i))
 	}
@@ -222,13 +280,66 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 		return m, fmt.Errorf("-estimator %s: %w", r.Estimator, err)
 	default:
 		m.found(r, places.UnitOfPolicy(p))
+		m.unit = places.UnitOfPolicy(p).Name
 	}
 	if in.regions != nil { // whatever the estimator
 		m.Level = in.level
-		m.Regions, err = intervals(ctx, w, counts, in.regions, s)
-		return m, err
+		if m.Regions, err = intervals(ctx, w, counts, in.regions, s); err != nil {
+			return m, err
+		}
 	}
-	return m, nil
+	if c.IsSet("map") {
+		err = m.partsOf(ctx, w, counts, in.regions, s)
+	}
+	return m, err
+}
+
+// maxBands is the largest number of groups that a file has intervals of: some seconds at 1,500 places.
+const maxBands = 256
+
+// partsOf sets what a file says of groups and regions.
+func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) error {
+	for _, n := range counts {
+		m.reports += n
+	}
+	var weights [][]float64
+	for _, part := range m.fine.Parts {
+		g := sheet.Part{Label: m.partName(part), Guess: part.Guess, Share: part.Share}
+		in := make([]float64, len(m.Inputs))
+		for i, of := range m.fine.Of {
+			if of == m.fine.Of[part.Center] {
+				g.Places, in[i] = append(g.Places, i), 1
+			}
+		}
+		m.groups, weights = append(m.groups, g), append(weights, in)
+	}
+	if len(m.groups) <= maxBands {
+		shares, err := w.Regions(ctx, counts, weights, s)
+		if err != nil {
+			return err
+		}
+		for n, r := range shares {
+			m.groups[n].Known, m.groups[n].Low, m.groups[n].High = true, r.Lower, r.Upper
+		}
+	}
+	for n, r := range m.Regions {
+		p := sheet.Part{Label: r.Region, Guess: r.Guess, Share: r.Likeliest, Known: true, Low: r.Lower, High: r.Upper}
+		for i, v := range regions[n].Weights {
+			if v > 0 {
+				p.Places = append(p.Places, i)
+			}
+		}
+		m.parts = append(m.parts, p)
+	}
+	return nil
+}
+
+// partName names a part of the map by its largest place.
+func (m charted) partName(p atlas.Part) string {
+	if p.Size > 1 {
+		return fmt.Sprintf("%d around %s", p.Size, m.Inputs[p.Center])
+	}
+	return m.Inputs[p.Center]
 }
 
 // worldOf returns what is public about a policy's releases; assume takes one of projection mode for one of mixture
@@ -311,10 +422,7 @@ func (m charted) print(out io.Writer, top int) error {
 			if top > 0 && n == top {
 				break
 			}
-			name := m.Inputs[part.Center]
-			if part.Size > 1 {
-				name = fmt.Sprintf("%d around %s", part.Size, name)
-			}
+			name := m.partName(part)
 			as := "-"
 			if same {
 				as = fmt.Sprintf("%.4f", part.Raw)
@@ -382,10 +490,13 @@ func (m charted) regionTable() sheet.Table {
 func (m charted) sheet(title string) sheet.Sheet {
 	s := sheet.Sheet{
 		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
-		Guess: m.Guess, Raw: m.Raw, Map: m.Map,
+		Guess: m.Guess, Raw: m.Raw, Unit: m.unit, Reports: m.reports, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
 	}
 	if m.Map != nil {
-		s.Drawn, s.Coarse, s.Notes = m.fine.Drawn, m.fine.Coarse(), []string{m.note}
+		s.Map, s.Coarse, s.Notes = m.fine.Drawn, m.fine.Coarse(), []string{m.note}
+	}
+	if m.Error != nil {
+		s.Error = m.Error.Expected
 	}
 	s.Notes = append(s.Notes, "The map is made from reports and public data alone: it costs no privacy.")
 	if m.Regions != nil {

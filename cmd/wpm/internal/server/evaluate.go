@@ -84,7 +84,7 @@ func readJudged(c *cli.Command) (in judged, err error) {
 	if c.String("map") == "-" {
 		return in, errors.New("-map: standard output is taken by the result; use a file")
 	}
-	if err := device.Apart([]string{c.String("map")}, append(args, c.String("counts"), c.String("prior"))); err != nil {
+	if err := device.Apart([]string{c.String("map")}, append(args, c.String("counts"), c.String("prior"), c.String("shapes"))); err != nil {
 		return in, err
 	}
 	if in.chart, err = readChart(c, p.Policy); err != nil {

@@ -1,0 +1,337 @@
+package sheet
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/wpm-go/wpm/cost/costio"
+)
+
+// row is a line of a table, or the properties of a feature. What it has not is nil.
+type row struct {
+	Kind  string   `json:"kind"` // place, output, group or region
+	Label string   `json:"label"`
+	Share *float64 `json:"share"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+	Group *int     `json:"group"` // from 1, the largest share first
+	Error *float64 `json:"error"` // of the whole map
+	Guess *float64 `json:"guess"`
+	Raw   *float64 `json:"raw"`
+	Truth *float64 `json:"truth,omitempty"`
+
+	places []int // that it is about, of the inputs or the outputs
+}
+
+// digits returns how many decimals the first digit of an error needs.
+func digits(err float64) int {
+	if !(err > 0) {
+		return 15
+	}
+	return min(max(-int(math.Floor(math.Log10(err))), 0), 15)
+}
+
+// rounded returns v to a number of decimals.
+func rounded(v float64, decimals int) *float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', decimals, 64), 64)
+	return &r
+}
+
+// outward rounds an interval of shares to two digits of its half width, so that it holds all that it did.
+func outward(low, high float64) (a, b *float64) {
+	d := min(digits((high-low)/2)+1, 15)
+	step := math.Pow10(-d)
+	if a, b = rounded(low, d), rounded(high, d); *a > low {
+		a = rounded(max(*a-step, 0), d)
+	}
+	if *b < high {
+		b = rounded(min(*b+step, 1), d)
+	}
+	return a, b
+}
+
+// significant returns v to n significant digits.
+func significant(v float64, n int) *float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
+	return &r
+}
+
+// doubt is what stands for the error of a share without an interval: that of so many people who answer openly.
+func (s Sheet) doubt(share float64) float64 {
+	n := math.Max(float64(s.Reports), 1)
+	return math.Sqrt(max(share, 1/n) / n)
+}
+
+// about returns the row of a part: the share to the first digit of its error.
+func (s Sheet) about(kind string, p Part) row {
+	r := row{Kind: kind, Label: p.Label, Guess: significant(p.Guess, 4), places: p.Places}
+	err := s.doubt(p.Share)
+	if p.Known {
+		r.Low, r.High = outward(p.Low, p.High)
+		err = (p.High - p.Low) / 2
+	}
+	r.Share = rounded(p.Share, digits(err))
+	if s.Error > 0 {
+		r.Error = significant(s.Error, 2)
+	}
+	return r
+}
+
+// rows returns the inputs, with the raw shares beside them if the outputs are the same, or else the outputs after them;
+// then the groups of more than one place, and the regions. A place of such a group has its part of the group's share,
+// no finer than that is known, and may have anything from nothing to all that the group can have.
+func (s Sheet) rows() (list []row) {
+	same := s.Same()
+	group := make([]int, len(s.Inputs))
+	for g, p := range s.Groups {
+		for _, i := range p.Places {
+			group[i] = g + 1
+		}
+	}
+	for i, label := range s.Inputs {
+		r := row{Kind: "place", Label: label, places: []int{i}}
+		if s.Map != nil {
+			p, err := Part{Label: label, Places: r.places, Share: s.Map[i]}, s.doubt(s.Map[i])
+			if group[i] > 0 {
+				g := s.Groups[group[i]-1]
+				if p.Known, p.Low, p.High = g.Known, g.Low, g.High; len(g.Places) > 1 {
+					p.Low = 0
+				}
+				if g.Known && g.Share > 0 { // what is unknown of the group, in proportion
+					err = max((g.High-g.Low)/2*p.Share/g.Share, p.Share/100)
+				}
+			}
+			r = s.about("place", p)
+			r.Share = rounded(p.Share, digits(err))
+			if group[i] > 0 {
+				r.Group = &group[i]
+			}
+		}
+		r.Guess = nil
+		if s.Guess != nil {
+			r.Guess = significant(s.Guess[i], 4)
+		}
+		if s.Truth != nil {
+			r.Truth = &s.Truth[i]
+		}
+		if same && s.Raw != nil {
+			r.Raw = significant(s.Raw[i], 4)
+		}
+		list = append(list, r)
+	}
+	for j := 0; !same && j < len(s.Outputs); j++ {
+		r := row{Kind: "output", Label: s.Outputs[j], places: []int{j}}
+		if s.Raw != nil {
+			r.Raw = significant(s.Raw[j], 4)
+		}
+		list = append(list, r)
+	}
+	for g, p := range s.Groups {
+		if len(p.Places) > 1 {
+			number := g + 1
+			r := s.about("group", p)
+			r.Group = &number
+			list = append(list, r)
+		}
+	}
+	for _, p := range s.Regions {
+		list = append(list, s.about("region", p))
+	}
+	return list
+}
+
+// at returns where a place of a row is, nil if nobody knows.
+func (s Sheet) at(r row, i int) []float64 {
+	list := s.Places.In
+	if r.Kind == "output" && s.Places.Out != nil { // else the inputs, under other labels
+		list = s.Places.Out
+	}
+	if list == nil {
+		return nil
+	}
+	return list[i]
+}
+
+// csv writes label, the coordinates of a place, truth if there is one, and what a row has. What it has not is empty.
+func (s Sheet) csv() ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	number := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*v, 'g', -1, 64)
+	}
+	head := append([]string{"label"}, s.Places.Columns...)
+	if s.Truth != nil {
+		head = append(head, "truth")
+	}
+	_ = w.Write(append(head, "guess", "raw", "share", "low", "high", "group", "error", "kind"))
+	for _, r := range s.rows() {
+		line := []string{r.Label}
+		var at []float64
+		if r.Kind == "place" || r.Kind == "output" {
+			at = s.at(r, r.places[0])
+		}
+		for n := range s.Places.Columns {
+			var v *float64
+			if n < len(at) {
+				v = &at[n]
+			}
+			line = append(line, number(v))
+		}
+		if s.Truth != nil {
+			line = append(line, number(r.Truth))
+		}
+		group := ""
+		if r.Group != nil {
+			group = strconv.Itoa(*r.Group)
+		}
+		_ = w.Write(append(line, number(r.Guess), number(r.Raw), number(r.Share), number(r.Low), number(r.High), group,
+			number(r.Error), r.Kind))
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+type feature struct {
+	Type       string   `json:"type"`
+	Geometry   geometry `json:"geometry"`
+	Properties row      `json:"properties"`
+}
+
+type geometry struct {
+	Type        string `json:"type"`
+	Coordinates any    `json:"coordinates"`
+}
+
+// values says in a file what its numbers are.
+const values = "share, guess and truth: of the population; low to high: the interval of a share; raw: of the reports; " +
+	"group: what the reports do not tell apart; error: how far the whole map is from the truth. Shares are rounded to " +
+	"what is known of them. Sum over one kind only: place, group (of more than one place) or region"
+
+// geoJSON writes a feature for each row: polygons where there are any, else points.
+// The other members of the collection have names that RFC 7946 (section 7.1) leaves free.
+func (s Sheet) geoJSON() ([]byte, error) {
+	note := "WGS 84: longitude and latitude in degrees"
+	switch s.Places.Kind {
+	case "greatcircle":
+	case "grid":
+		note = "the unit square, not WGS 84"
+	case "ring":
+		note = "the unit circle, not WGS 84"
+	default:
+		note = "those of the policy's points, not WGS 84"
+	}
+	head := []struct{ name, text string }{{"positions", note}, {"values", values}, {"headline", s.Headline}, {"unit", s.Unit}}
+	var b bytes.Buffer
+	b.WriteString("{\"type\":\"FeatureCollection\"")
+	for _, h := range head {
+		text, err := json.Marshal(h.text)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, ",\n%q:%s", h.name, text)
+	}
+	b.WriteString(",\n\"features\":[")
+	for n, r := range s.rows() {
+		text, err := json.Marshal(feature{Type: "Feature", Geometry: s.geometry(r), Properties: r})
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+		b.Write(text)
+	}
+	b.WriteString("\n]}\n")
+	return b.Bytes(), nil
+}
+
+// geometry says where a row is: positions are x, y, z, or longitude, latitude. Several places are a MultiPoint or a
+// MultiPolygon; where some have polygons and some have none, they are all points.
+func (s Sheet) geometry(r row) geometry {
+	var polygons costio.Shape
+	var points [][]float64
+	all := true
+	for _, i := range r.places {
+		shape := s.shape(r, i)
+		all = all && shape != nil
+		polygons, points = append(polygons, shape...), append(points, s.position(s.at(r, i)))
+	}
+	one := r.Kind == "place" || r.Kind == "output"
+	switch {
+	case all && one && len(polygons) == 1:
+		return geometry{"Polygon", polygons[0]}
+	case all:
+		return geometry{"MultiPolygon", polygons}
+	case one:
+		return geometry{"Point", points[0]}
+	}
+	return geometry{"MultiPoint", points}
+}
+
+// shape returns the polygons of a place, nil if there are none.
+func (s Sheet) shape(r row, i int) costio.Shape {
+	p := s.Places
+	switch {
+	case p.Kind == "grid":
+		corner := func(c, r int) [2]float64 {
+			return [2]float64{float64(c) / float64(p.Cols), float64(r) / float64(p.Rows)}
+		}
+		c, r := i%p.Cols, i/p.Cols
+		return costio.Shape{{{corner(c, r), corner(c+1, r), corner(c+1, r+1), corner(c, r+1), corner(c, r)}}}
+	case s.Shapes == nil || r.Kind == "output" && !s.Same():
+		return nil
+	}
+	var shape costio.Shape
+	for _, rings := range s.Shapes[i] {
+		var polygon [][][2]float64
+		for n, ring := range rings {
+			polygon = append(polygon, wound(ring, n == 0))
+		}
+		shape = append(shape, polygon)
+	}
+	return shape
+}
+
+// wound returns a ring as RFC 7946 wants it: closed, to the left if it is outside and to the right if it is a hole, and
+// with longitudes up to 180 degrees if it is beyond them altogether.
+func wound(ring [][2]float64, outside bool) [][2]float64 {
+	ring = slices.Clone(ring)
+	if ring[0] != ring[len(ring)-1] {
+		ring = append(ring, ring[0])
+	}
+	east, area, o := true, 0.0, ring[0]
+	for n, a := range ring {
+		east = east && a[0] >= 180
+		b := ring[(n+1)%len(ring)]
+		area += (a[0]-o[0])*(b[1]-o[1]) - (b[0]-o[0])*(a[1]-o[1])
+	}
+	if (area > 0) != outside {
+		slices.Reverse(ring)
+	}
+	for n := range ring {
+		if east {
+			ring[n][0] -= 360
+		}
+	}
+	return ring
+}
+
+// position is a point as GeoJSON has it.
+func (s Sheet) position(at []float64) []float64 {
+	switch {
+	case s.Places.Kind == "greatcircle":
+		return []float64{math.Remainder(at[1], 360), at[0]}
+	case len(at) == 1:
+		return []float64{at[0], 0}
+	}
+	return at
+}
