@@ -355,7 +355,11 @@ func (s *state) line(line string) error {
 		s.tear(charge)
 		return nil
 	}
-	word := strings.Split(body, " ")
+	return s.record(strings.Split(body, " "), open)
+}
+
+// record takes the words of a line that is not torn. open is the debit of the line before, if it is one.
+func (s *state) record(word []string, open *Entry) error {
 	if first := word[0] == ledgerMagic; first != (s.budget == nil) {
 		return fmt.Errorf("%w: %q expected once, as the first record", ErrCorrupt, ledgerMagic)
 	}
