@@ -19,6 +19,8 @@ const (
 	innerGap   = 1e-4    // the relative gap at which the simplex takes over again
 	innerLeast = 1 << 16 // costs: fewer are left to the simplex
 	innerMost  = 1 << 22 // costs: more need too much memory
+	innerFew   = 1 << 18 // costs: fewer are left to the simplex, too, if the gap asked for is below innerGap
+	innerWide  = 1 << 19 // costs: with more, and a gap asked for of at least innerGap, innerOpen does not count
 	innerEps   = 1e-3    // beta - alpha, at least
 	innerSteps = 60      // at most
 	innerCheck = 6       // it ends when in so many steps the gap
@@ -28,8 +30,15 @@ const (
 // suits reports whether the interior phase is worth a try.
 func (v *solver) suits() bool {
 	cells, priv := v.p.k*v.p.kv, v.p.priv
-	return v.p.aim.share == 1 && v.p.settings.Initial == nil && cells >= innerLeast && cells <= innerMost &&
-		priv.beta.Near-priv.alpha.Near >= innerEps && v.res.Upper-v.res.Lower <= innerOpen*v.res.Upper
+	least, open := innerLeast, innerOpen
+	switch wide := v.p.settings.Gap >= innerGap; {
+	case !wide:
+		least = innerFew
+	case cells >= innerWide:
+		open = 1
+	}
+	return v.p.aim.share == 1 && v.p.settings.Initial == nil && cells >= least && cells <= innerMost &&
+		priv.beta.Near-priv.alpha.Near >= innerEps && v.res.Upper-v.res.Lower <= open*v.res.Upper
 }
 
 // inner runs the interior phase from the best uniform measure, whose costs phi and tau are still those of open.
