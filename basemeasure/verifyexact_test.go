@@ -3,6 +3,7 @@ package basemeasure
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
