@@ -189,7 +189,9 @@ public final class Client {
     byte[] report = bytes(s.get("report"));
     boolean[] drawn = {false};
     try (Ledger l = Ledger.open(store, budget)) {
-      l.pay(id, eps, epoch, most, () -> {
+      Ledger.Debit d = new Ledger.Debit(id, eps, epoch);
+      d.most = most;
+      l.pay(d, () -> {
         drawn[0] = true;
         return report;
       });

@@ -20,7 +20,8 @@ public final class Hold {
         return;
       }
       Policy p = Policy.decode(Files.readString(Path.of(args[1]), StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8));
-      System.out.println(Report.text(l.release(p, args[2], System.in.readAllBytes())));
+      byte[] report = l.release(p, args[2], System.in.readAllBytes());
+      System.out.println(report == null ? "silent" : Report.text(report));
     } catch (Refused e) {
       System.out.println(e.kind());
     }

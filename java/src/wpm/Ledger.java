@@ -13,11 +13,16 @@ import java.util.Map;
  */
 public final class Ledger implements AutoCloseable {
   private static final String MAGIC = "wpm-ledger-1", TORN = "~torn ";
-  private static final int MAX_EPOCH = 64, MIN_REPORT = 37, MAX_REPORT = 256, MAX_BUDGET = 100;
+  private static final int MAX_EPOCH = 64, MIN_REPORT = 37, MAX_REPORT = 256, MAX_BUDGET = 100, MAX_PERIOD = 10_000;
 
   private final Store store;
   private byte[] chain = new byte[32];
-  private Rational budget, spent = Rational.ZERO;
+  private Rational budget, spent = Rational.ZERO, always = Rational.ZERO; // always: what counts in every window
+  private String key, slotForm; // null: none
+  private int period, slot;
+  private long turn = Long.MIN_VALUE; // the number of the last turn's epoch
+  private final Map<Long, Rational> turns = new HashMap<>(); // what is paid in turns, by the number of the epoch
+  private final Map<String, Long> latest = new HashMap<>(); // the last number of an epoch, by its form
   private String rest = "", open; // a line without its end; the ID and epoch of the debit in the line before
   private long length;
   private boolean usable = true;
@@ -70,6 +75,7 @@ public final class Ledger implements AutoCloseable {
     rest = latin1(text, at, text.length);
     length = text.length;
     spent = spent.plus(charge());
+    always = always.plus(charge());
     String head = rest.split("~", 2)[0], start = MAGIC + " ";
     need(rest.isEmpty() || budget != null || head.startsWith(start) || !head.isEmpty() && start.startsWith(head), "this is no ledger");
   }
@@ -82,7 +88,7 @@ public final class Ledger implements AutoCloseable {
     need(cut >= 0 && Hex.of(chain).equals(line.substring(cut + 1)), "the chain of hashes breaks");
     int torn = body.lastIndexOf(TORN);
     if (torn >= 0) {
-      pay(body.substring(torn + TORN.length()));
+      always = always.plus(take(body.substring(torn + TORN.length())));
       return;
     }
     String[] words = body.split(" ", -1);
@@ -91,10 +97,28 @@ public final class Ledger implements AutoCloseable {
     if (opening) {
       budget = words.length == 2 ? Rational.parse(words[1]) : null;
       need(budget != null, "the opening has no number");
-    } else if (words[0].equals("debit")) {
-      need(words.length == 4 && isId(words[2]) && isEpoch(words[3]), "this is no debit");
-      pay(words[1]);
+    } else if (words[0].equals("debit") || words[0].equals("turn")) {
+      need(words.length == 4 && isId(words[2]) && isEpoch(words[3]), "this is no debit and no turn");
+      Rational r = take(words[1]);
       open = words[2] + " " + words[3];
+      if (words[0].equals("turn")) {
+        long t = slotForm == null ? Schedule.NONE : Schedule.number(slotForm, words[3]);
+        need(t != Schedule.NONE && Math.floorMod(t, period) == slot && t >= turn, "this is not a turn of the slot");
+        book(r, t);
+      } else {
+        always = always.plus(r);
+      }
+      note(words[3]);
+    } else if (words[0].equals("slot")) {
+      need(words.length == 4 && slotForm == null && Schedule.number(words[1], "") != Schedule.NO_FORM, "this is no slot, or another one");
+      int t = small(words[2]), s = small(words[3]);
+      need(t >= 2 && t <= MAX_PERIOD && s >= 0 && s < t, "this is no slot");
+      slotForm = words[1];
+      period = t;
+      slot = s;
+    } else if (words[0].equals("key")) {
+      need(words.length == 2 && key == null && isId(words[1]), "this is no key, or another one");
+      key = words[1];
     } else {
       byte[] report = words[0].equals("report") && words.length == 3 ? Hex.read(words[1]) : null;
       need(report != null && debit != null && debit.endsWith(" " + words[2]) && isReport(report, debit), "this is no record of a ledger");
@@ -102,16 +126,38 @@ public final class Ledger implements AutoCloseable {
     }
   }
 
-  private void pay(String amount) throws Refused {
+  /** Adds an amount to what is spent. */
+  private Rational take(String amount) throws Refused {
     Rational r = Rational.parse(amount);
     need(r != null, "this is no number");
     spent = spent.plus(r);
+    return r;
+  }
+
+  private void book(Rational r, long epoch) {
+    turn = epoch;
+    turns.merge(epoch, r, Rational::plus);
+  }
+
+  /** Keeps the last number of an epoch, for every form that its text has. */
+  private void note(String epoch) {
+    for (String form : Schedule.FORMS) {
+      long n = Schedule.number(form, epoch);
+      if (n != Schedule.NONE) latest.merge(form, n, Math::max);
+    }
+  }
+
+  /** A number below 10^6 without leading zeros, or -1. */
+  private static int small(String s) {
+    boolean good = !s.isEmpty() && s.length() <= 6 && (s.length() == 1 || s.charAt(0) != '0');
+    for (int i = 0; good && i < s.length(); i++) good = s.charAt(i) >= '0' && s.charAt(i) <= '9';
+    return good ? Integer.parseInt(s) : -1;
   }
 
   /** What the line without an end is charged. */
   private Rational charge() {
     String[] words = rest.split(" ", 3);
-    Rational r = words.length == 3 && words[0].equals("debit") ? Rational.parse(words[1]) : null;
+    Rational r = words.length == 3 && (words[0].equals("debit") || words[0].equals("turn")) ? Rational.parse(words[1]) : null;
     return r == null ? Rational.ZERO : r;
   }
 
@@ -167,38 +213,105 @@ public final class Ledger implements AutoCloseable {
     byte[] report() throws IOException;
   }
 
-  /** Pays for one report of an ID in an epoch, or repeats the report that is there. */
-  byte[] pay(String id, Epsilon eps, String epoch, Epsilon most, Drawing draw) throws IOException, Refused {
+  /** What a report costs, and what its payment depends on. */
+  static final class Debit {
+    final String id, epoch;
+    final Epsilon eps;
+    Epsilon most; // what the device allows at once; null: anything
+    Schedule schedule; // null: none
+    String signer; // the key of a signature that was found; null: none
+    long clock = System.currentTimeMillis();
+
+    Debit(String id, Epsilon eps, String epoch) {
+      this.id = id;
+      this.eps = eps;
+      this.epoch = epoch;
+    }
+  }
+
+  /** Pays for one report of an ID in an epoch, or repeats the report that is there. Null: silent, and nothing is paid. */
+  byte[] pay(Debit d, Drawing draw) throws IOException, Refused {
     need(usable, "the end of the ledger is unknown after an error: open it again");
-    Refused.need(isEpoch(epoch), Refused.Kind.EPOCH, "this is no epoch");
-    String key = id + " " + epoch;
-    byte[] there = reports.get(key);
+    Refused.need(isEpoch(d.epoch), Refused.Kind.EPOCH, "this is no epoch");
+    String name = d.id + " " + d.epoch;
+    byte[] there = reports.get(name);
     if (there != null) return there.clone();
-    Rational price = new Rational(eps.n, eps.d);
-    Refused.need(most == null || price.compareTo(new Rational(most.n, most.d)) <= 0, Refused.Kind.MAXIMUM,
-        "epsilon " + eps + " is more than the device allows at once, " + most);
-    Refused.need(spent.plus(price).compareTo(budget) <= 0, Refused.Kind.BUDGET,
-        "epsilon " + eps + " is more than is left of the budget: " + budget.less(spent) + " of " + budget);
-    write("debit " + price + " " + key);
+    Refused.need(key == null || key.equals(d.signer), Refused.Kind.KEY, "the ledger takes policies signed by " + key + " alone");
+    if (key == null && d.signer != null) {
+      write("key " + d.signer);
+      key = d.signer;
+    }
+    Rational price = new Rational(d.eps.n, d.eps.d), room = budget.less(always);
+    Refused.need(d.most == null || price.compareTo(new Rational(d.most.n, d.most.d)) <= 0, Refused.Kind.MAXIMUM,
+        "epsilon " + d.eps + " is more than the device allows at once, " + d.most);
+    long number = d.schedule == null ? 0 : due(d);
+    boolean inTurn = d.schedule != null && d.schedule.period > 0;
+    if (inTurn) {
+      Refused.need(price.compareTo(room) <= 0, Refused.Kind.BUDGET, "epsilon " + d.eps + " is more than a window may hold");
+      if (slotForm == null) drawSlot(d.schedule);
+      Refused.need(slotForm.equals(d.schedule.form) && period == d.schedule.period, Refused.Kind.EPOCH,
+          "the ledger has a slot of another form or period: " + slotForm + ", " + period);
+      if (Math.floorMod(number, period) != slot) return null;
+    }
+    Rational held = Rational.ZERO; // the turns of the epoch, or of the fullest one
+    for (Map.Entry<Long, Rational> t : turns.entrySet()) {
+      if ((!inTurn || t.getKey() == number) && t.getValue().compareTo(held) > 0) held = t.getValue();
+    }
+    Refused.need(held.plus(price).compareTo(room) <= 0, Refused.Kind.BUDGET,
+        "epsilon " + d.eps + " is more than is left of the budget: " + room.less(held) + " of " + budget);
+    write((inTurn ? "turn " : "debit ") + price + " " + name);
     spent = spent.plus(price);
+    if (inTurn) book(price, number);
+    else always = always.plus(price);
+    note(d.epoch);
     byte[] report = draw.report();
-    Refused.need(isReport(report, key), Refused.Kind.REPORT, "the draw gave no report");
-    write("report " + Hex.of(report) + " " + epoch);
-    reports.put(key, report.clone());
+    Refused.need(isReport(report, name), Refused.Kind.REPORT, "the draw gave no report");
+    write("report " + Hex.of(report) + " " + d.epoch);
+    reports.put(name, report.clone());
     return report;
+  }
+
+  /** The number of the epoch, which the schedule, the clock and the epochs before must allow. */
+  private long due(Debit d) throws Refused {
+    Schedule s = d.schedule;
+    long n = Schedule.number(s.form, d.epoch);
+    Refused.need(n != Schedule.NONE, Refused.Kind.EPOCH, "epoch " + d.epoch + " is no " + s.form);
+    Refused.need(n >= s.first && n <= s.last, Refused.Kind.EPOCH, "the policy is not for epoch " + d.epoch);
+    String now = Schedule.at(s.form, d.clock);
+    Refused.need(now != null && n <= Schedule.number(s.form, now), Refused.Kind.EPOCH, "the clock says " + now + ", before epoch " + d.epoch);
+    Refused.need(n >= latest.getOrDefault(s.form, Long.MIN_VALUE), Refused.Kind.EPOCH, "the ledger has a later epoch than " + d.epoch);
+    return n;
+  }
+
+  /** Draws the slot of this ledger, once and for all: each is equally likely, whatever the data, the policy and the epoch. */
+  private void drawSlot(Schedule s) throws IOException, Refused {
+    int n = new SecureRandom().nextInt(s.period);
+    write("slot " + s.form + " " + s.period + " " + n);
+    slotForm = s.form;
+    period = s.period;
+    slot = n;
   }
 
   /**
    * Releases one report of private data (a CSV of label,count, gzipped or not), or repeats that of the epoch. The debit is
    * stored first; from then on nothing but the report depends on the data. Data that cannot be used give a report, too. No
-   * caller can choose the random bytes.
+   * caller can choose the random bytes. Under a policy with a period it returns null if the epoch is not that of this
+   * ledger's slot: then there is no report, and nothing is paid.
    */
   public byte[] release(Policy policy, String epoch, byte[] data) throws IOException, Refused {
-    Refused.need(policy.schedule == null, Refused.Kind.POLICY, "this program knows no schedules");
+    return release(policy, epoch, data, null, null);
+  }
+
+  /** Releases under a policy that is signed by a key, 64 hexadecimal digits. From then on the ledger takes no other key. */
+  public byte[] release(Policy policy, String epoch, byte[] data, String key, String signature) throws IOException, Refused {
+    Refused.need(key == null || signature != null && policy.signedBy(key, signature), Refused.Kind.KEY, "the policy is not signed by the key");
     Draw draw = new Draw(policy);
     byte[] random = new byte[Draw.randomBytes(policy)];
     SecureRandom source = new SecureRandom();
-    return pay(policy.id(), policy.epsilon(), epoch, null, () -> {
+    Debit d = new Debit(policy.id(), policy.epsilon(), epoch);
+    d.schedule = policy.schedule;
+    d.signer = key;
+    return pay(d, () -> {
       source.nextBytes(random);
       return draw.report(data, random);
     });
@@ -213,8 +326,9 @@ public final class Ledger implements AutoCloseable {
     return budget.toString();
   }
 
+  /** What is left; with a slot, what a window to come may hold. */
   public String remaining() {
-    return budget.less(spent).toString();
+    return budget.less(slotForm == null ? spent : always).toString();
   }
 
   @Override public void close() throws IOException {

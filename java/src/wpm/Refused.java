@@ -5,7 +5,7 @@ public final class Refused extends Exception {
   private static final long serialVersionUID = 1;
 
   /** The kinds of refusal that a caller may want to tell apart. */
-  public enum Kind { POLICY, EPSILON, EPOCH, LEDGER, BUDGET, MAXIMUM, LOCKED, NO_LOCK, REPORT }
+  public enum Kind { POLICY, EPSILON, EPOCH, LEDGER, BUDGET, MAXIMUM, KEY, LOCKED, NO_LOCK, REPORT }
 
   private final Kind kind;
 

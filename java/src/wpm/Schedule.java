@@ -32,6 +32,7 @@ final class Schedule {
     return new Schedule(form, ends[0], ends[1], period);
   }
 
+  static final String[] FORMS = {"year", "month", "week", "day"};
   static final long NONE = -1, NO_FORM = -2;
 
   /** The number of an epoch, NONE if the text is none, NO_FORM if there is no such form. */
@@ -69,6 +70,24 @@ final class Schedule {
   private static long days(int year, int month, int day) {
     int y = month <= 2 ? year - 1 : year, m = (month + 9) % 12; // years from March
     return 365L * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_472;
+  }
+
+  /** The name of the epoch of a form that a time is in, in milliseconds of UTC since 1970; null before 2000 and after 9999. */
+  static String at(String form, long millis) {
+    long day = Math.floorDiv(millis, 86_400_000L) - 4; // since 1970-01-05
+    int year = (int) Math.max(1999, Math.min(10_000, 1970 + Math.floorDiv(day, 366L))); // not above the year, by a month at most
+    while (year < 10_000 && days(year + 1, 1, 1) <= day) year++;
+    if (form.equals("week")) { // the last days of December may be in week 1
+      long monday = day - Math.floorMod(day, 7);
+      while (firstMonday(year) > day) year--;
+      while (firstMonday(year + 1) <= day) year++;
+      return year < 2000 || year > 9999 ? null : String.format(java.util.Locale.ROOT, "%04d-W%02d", year, (monday - firstMonday(year)) / 7 + 1);
+    }
+    if (year < 2000 || year > 9999 || days(year, 1, 1) > day) return null;
+    int month = 1;
+    while (month < 12 && days(year, month + 1, 1) <= day) month++;
+    String name = String.format(java.util.Locale.ROOT, "%04d-%02d-%02d", year, month, day - days(year, month, 1) + 1);
+    return name.substring(0, form.equals("year") ? 4 : form.equals("month") ? 7 : 10);
   }
 
   /** The Monday of week 1, which has January 4. */
