@@ -151,7 +151,7 @@ func TestBiasUnchecked(t *testing.T) {
 	published.MaxUtility = 80
 	must(t, "", "design", "-grid", "1x9", "-eps", "2", "-o", path)
 	report := must(t, "5,1\n", "release", freshLedger, path)
-	for _, args := range [][]string{{"aggregate", "-estimator", "raw", path},
+	for _, args := range [][]string{{"aggregate", "-estimator", "raw", "-top", "9", path},
 		{"evaluate", "-estimator", "raw", path, write(t, dir, "t", "5,1\n")}} {
 		out := must(t, report, args...)
 		if strings.Contains(out, "certifies nothing") || !strings.Contains(out, "wpm verify -utility does") {

@@ -75,7 +75,7 @@ func TestWords(t *testing.T) {
 	}
 	out := must(t, report, "evaluate", policy, truth)
 	if !strings.HasPrefix(out, "1 report against the truth of 1 user\n") ||
-		!strings.Contains(out, "\nBias  what clients draw from is not the mean of the private distributions: it is up to ") {
+		!strings.Contains(out, "\nBias  of the line raw, not of the map: the shares of very many reports are up to ") {
 		t.Error(out)
 	}
 	var got server.Evaluation
