@@ -191,3 +191,70 @@ func TestJavaAndroid(t *testing.T) {
 		t.Errorf("java/android.txt lacks:\n%s\nand has what is not used:\n%s", strings.Join(missing, "\n"), strings.Join(idle, "\n"))
 	}
 }
+
+// TestJavaSlots: of any three epochs in a row one is this ledger's; Go reads the slot that Java drew, and repeats and goes
+// on as Java would; a torn slot is none.
+func TestJavaSlots(t *testing.T) {
+	classes := javaClasses(t)
+	text, _, err := readExample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = strings.NewReplacer(`"wpm-policy-1"`, `"wpm-policy-3"`, `"work_limit_ms":0,`,
+		`"work_limit_ms":0,`+"\n"+`"schedule":{"epochs":"month","first":"2025-01","last":null,"period":3},`,
+		`["3","3","3"]`, `"3"`, `["8","8","8"]`, `"8"`).Replace(text)
+	p, err := policy.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file, path := filepath.Join(dir, "policy.json"), filepath.Join(dir, "ledger")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	draw := func(epoch string) string {
+		cmd := exec.Command("java", "-cp", classes, "wpm.Hold", path, file, epoch)
+		cmd.Stdin = strings.NewReader("home,2\n")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	months := []string{"2025-01", "2025-02", "2025-03", "2025-04", "2025-05", "2025-06"}
+	var own []int
+	for n, m := range months {
+		if said := draw(m); len(said) == 80 {
+			own = append(own, n)
+		} else if said != "silent" {
+			t.Fatalf("Java says %q in %s", said, m)
+		}
+	}
+	if len(own) != 2 || own[1] != own[0]+3 {
+		t.Fatalf("Java released in the months %v, want two that are three apart", own)
+	}
+	if said := draw("2025-01"); own[0] > 0 && said != "EPOCH" {
+		t.Errorf("an epoch before the last gives %q", said)
+	}
+	if said := draw("2999-01"); said != "EPOCH" {
+		t.Errorf("an epoch of the future gives %q", said)
+	}
+	for n := 6; n < 12; n++ {
+		epoch := []string{"2025-07", "2025-08", "2025-09", "2025-10", "2025-11", "2025-12"}[n-6]
+		l, err := ledger.Open(path, ledger.Options{Epoch: epoch, Budget: "100"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = policy.Release(context.Background(), p, l, []byte("home,1\n"), nil)
+		var silent *ledger.SilentError
+		if mine := n%3 == own[0]; mine && err != nil || !mine && !errors.As(err, &silent) {
+			t.Errorf("Go in %s, of slot %d: %v", epoch, own[0], err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := draw(months[own[1]]); len(said) != 80 {
+		t.Errorf("Java does not repeat a report: %q", said)
+	}
+}
