@@ -3,7 +3,12 @@ package sheet
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 //go:embed panel.html
@@ -18,6 +23,7 @@ var pageTemplate = template.Must(template.Must(template.New("page").Parse(pageTe
 type Page struct {
 	Title    string
 	Headline string // the answer, in a sentence or two
+	Facts    string // about the policy and the reports, below it
 	Pictures []Picture
 	Tables   []Table // below the pictures
 	Notes    []string
@@ -35,9 +41,14 @@ func (p Page) HTML() ([]byte, error) {
 		Page
 		colours
 		Pictures []drawn
+		Large    bool // there is a large panel
 	}{Page: p, colours: theColours()}
 	for _, picture := range p.Pictures {
-		view.Pictures = append(view.Pictures, picture.draw())
+		d := picture.draw()
+		for _, one := range d.Panels {
+			view.Large = view.Large || one.Large
+		}
+		view.Pictures = append(view.Pictures, d)
 	}
 	var b bytes.Buffer
 	err := pageTemplate.Execute(&b, view)
@@ -46,12 +57,31 @@ func (p Page) HTML() ([]byte, error) {
 
 // page is the sheet as a page: one picture, if the places are flat.
 func (s Sheet) page() ([]byte, error) {
-	p := Page{Title: s.Title, Headline: s.Headline, Tables: s.Tables, Notes: s.Notes}
+	p := Page{Title: s.Title, Headline: s.Headline, Facts: s.Facts, Tables: s.Tables, Notes: s.Notes}
+	if t := partTable("Regions", s.Regions); t.Rows != nil {
+		p.Tables = append(p.Tables, t)
+	}
+	if t := partTable("What the reports tell apart", s.Groups); len(t.Rows) > 1 {
+		p.Tables = append(p.Tables, t)
+	}
 	if s.Places.Flat() {
 		picture := Picture{Places: s.Places, Text: s.Coarse}
+		large := Panel{Title: "Where people are: the map", Shares: s.Map, Foot: []string{s.Facts}}
+		if error, _, ok := strings.Cut(s.Headline, "; "); ok && s.Error > 0 { // its first half is about the map
+			large.Foot = append(strings.Split(error+".", ", "), s.Facts)
+		}
+		switch s.Places.Kind {
+		case "greatcircle":
+			large.Unit, large.PerUnit = "km", 360/(2*math.Pi*earth)
+		case "points":
+			large.Unit, large.PerUnit = "units", 1
+		}
+		if s.Map != nil {
+			large.describe(s)
+		}
 		for _, panel := range []Panel{
-			{Title: "truth", Shares: s.Truth}, {Title: "guess, without a report", Shares: s.Guess},
-			{Title: "raw: the reports as they are", Shares: s.Raw, Outputs: true}, {Title: "map", Shares: s.Map},
+			large, {Title: "truth", Shares: s.Truth}, {Title: "guess, without a report", Shares: s.Guess},
+			{Title: "raw: the reports as they are", Shares: s.Raw, Outputs: true},
 		} {
 			if panel.Shares != nil {
 				picture.Panels = append(picture.Panels, panel)
@@ -60,4 +90,71 @@ func (s Sheet) page() ([]byte, error) {
 		p.Pictures = append(p.Pictures, picture)
 	}
 	return p.HTML()
+}
+
+// earth is the mean radius in km, as cost.NewGreatCircle has it.
+const earth = 6371.0088
+
+// named is how many of the largest groups have their names on the map.
+const named = 5
+
+// percent prints a share, which is rounded already.
+func percent(v *float64) string {
+	return strconv.FormatFloat(*significant(100**v, 12), 'f', -1, 64) + " %"
+}
+
+// words says the share of a row, with its interval.
+func (r row) words() string {
+	text := percent(r.Share)
+	if r.Low != nil {
+		text += ", " + r.interval()
+	}
+	return text
+}
+
+func (r row) interval() string {
+	return strings.TrimSuffix(percent(r.Low), " %") + " to " + percent(r.High)
+}
+
+// describe sets what the map says at its places.
+func (p *Panel) describe(s Sheet) {
+	for _, r := range s.rows()[:len(s.Inputs)] {
+		title := r.Label + ": " + r.words()
+		if r.Group != nil && len(s.Groups[*r.Group-1].Places) > 1 {
+			g := s.about("group", s.Groups[*r.Group-1])
+			title = fmt.Sprintf("%s: %s, its part of %s: %s", r.Label, percent(r.Share), g.Label, g.words())
+		}
+		p.Titles = append(p.Titles, title)
+	}
+	for n, g := range s.Groups {
+		if len(g.Places) > 1 {
+			p.Outlines = append(p.Outlines, g.Places)
+		}
+		if n < named && len(s.Groups) > 1 {
+			p.Names = append(p.Names, Name{g.Center, g.Label + ": " + percent(s.about("group", g).Share)})
+		}
+	}
+}
+
+// partTable lists parts in percent.
+func partTable(title string, parts []Part) Table {
+	t := Table{Title: title + ": the guess, the share, and all shares that agree with the reports",
+		Head: []string{"places", "guess", "share", "interval"}}
+	remarks := slices.ContainsFunc(parts, func(p Part) bool { return p.Remark != "" })
+	if remarks {
+		t.Head = append(t.Head, "remark")
+	}
+	for _, p := range parts {
+		r := Sheet{}.about("", p)
+		interval := "-"
+		if p.Known {
+			interval = r.interval()
+		}
+		line := []string{p.Label, percent(significant(p.Guess, 3)), percent(r.Share), interval}
+		if remarks {
+			line = append(line, p.Remark)
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	return t
 }

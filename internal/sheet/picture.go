@@ -27,6 +27,21 @@ type Panel struct {
 	Note    string // beside the title, as a distance
 	Shares  []float64
 	Outputs bool // the shares are of the outputs, and not of the inputs
+
+	// Titles says of each place what a pointer on it shows, Names of some what is written there, Outlines which places
+	// are drawn as one, and Foot what is below; a panel that has them is the large one.
+	Titles   []string
+	Names    []Name // the first ones stay where they are
+	Outlines [][]int
+	Foot     []string
+	Unit     string  // of a scale bar; "" for none
+	PerUnit  float64 // of the plane, for one of Unit
+}
+
+// Name is what is written at a place.
+type Name struct {
+	Place int
+	Text  string
 }
 
 // shades are nine steps from little to much: YlGnBu of ColorBrewer on a light page, and the other way round on a dark
@@ -53,12 +68,22 @@ type drawing struct {
 	Box         string
 	Dot         string // the diameter of places that are dots; "" for cells
 	Paths       []path
+	Outlines    []string
+	Names       []text
+	Foot        []text
+	Bar         string
+	Large       bool
+	Line, Font  string // how wide and high they are
 }
+
+// text is letters at a place.
+type text struct{ X, Y, Anchor, Text string }
 
 // path is all places of one shade.
 type path struct {
 	Class int
 	D     string
+	Title string
 }
 
 type key struct {
@@ -94,22 +119,26 @@ func (p Picture) draw() drawn {
 		if !cells {
 			one.Dot = number(frame.dot)
 		}
-		for class := range shades {
-			var text strings.Builder
+		marks := p.marks(frame, at, cells)
+		if !cells && len(at) <= maxCells {
+			one.Dot = ""
+		}
+		if panel.Titles != nil && len(at) <= maxCells { // the large one: a path for each place
 			for i, v := range panel.Shares {
-				if scale.class(v) != class {
-					continue
-				}
-				if cells {
-					c, r := i%p.Places.Cols, p.Places.Rows-1-i/p.Places.Cols // row 0 is at the bottom
-					fmt.Fprintf(&text, "M%d %dh1v1h-1z", c, r)
-				} else {
-					x, y := frame.at(at[i])
-					fmt.Fprintf(&text, "M%s %sh0", number(x), number(y))
-				}
+				one.Paths = append(one.Paths, path{scale.class(v), marks[i], panel.Titles[i]})
 			}
-			if text.Len() > 0 {
-				one.Paths = append(one.Paths, path{class, text.String()})
+			one.enlarge(panel, frame, at, marks)
+		} else {
+			for class := range shades {
+				var text strings.Builder
+				for i, v := range panel.Shares {
+					if scale.class(v) == class {
+						text.WriteString(marks[i])
+					}
+				}
+				if text.Len() > 0 {
+					one.Paths = append(one.Paths, path{Class: class, D: text.String()})
+				}
 			}
 		}
 		d.Panels = append(d.Panels, one)
@@ -224,7 +253,7 @@ func frameOf(at []plane.Point, p plane.Places) frame {
 	if f.side == 0 {
 		f.side = 1
 	}
-	f.dot = min(max(0.6*unit/f.side*pageUnits, 2), 24)
+	f.dot = min(max(unit/f.side*pageUnits, 4), 36)
 	f.width, f.height = w/f.side*pageUnits+f.dot, h/f.side*pageUnits+f.dot
 	return f
 }

@@ -34,6 +34,7 @@ type Sheet struct {
 	Map               []float64 // as coarse as the reports support
 	Coarse            string    // how coarse that is, in words
 
+	Facts   string // about the policy and the reports, in a line
 	Reports uint64
 	Error   float64        // distance of the map from the truth that is expected; 0 if it is not known
 	Unit    string         // of the error
@@ -45,6 +46,8 @@ type Sheet struct {
 // Part is some places, with the share that they have together and its interval.
 type Part struct {
 	Label        string
+	Center       int // the place that it is named by
+	Remark       string
 	Places       []int // of the inputs
 	Guess, Share float64
 	Known        bool // Low and High say something

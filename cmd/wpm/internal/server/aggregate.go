@@ -219,6 +219,9 @@ func (t Tally) outputs(c *cli.Command, counts aggregate.Counts) ([]device.Output
 	if err != nil {
 		return nil, err
 	}
+	if t.Epoch != "" {
+		t.facts += ", epoch " + t.Epoch
+	}
 	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", shell.Plural(t.Reports, "report"))))
 	if err != nil {
 		return nil, err

@@ -82,6 +82,7 @@ type charted struct {
 	shapes  []costio.Shape
 	reports uint64
 	unit    string
+	facts   string // about the policy and the reports
 	places  plane.Places
 	outputs []string
 	between cost.Matrix // between inputs, or nil
@@ -237,6 +238,11 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	err error) {
 	estimator, assume := estimatorOf(c)
 	m = charted{Prior: in.name, places: in.places, shapes: in.shapes, Biased: p.Mode() != policy.Mixture && assume}
+	for _, n := range counts {
+		m.reports += n
+	}
+	id := p.ID()
+	m.facts = fmt.Sprintf("%s, eps %v, policy %x", shell.Plural(m.reports, "report"), p.Epsilon(), id[:6])
 	for i := range p.Inputs() {
 		m.Inputs = append(m.Inputs, p.InputLabel(i))
 	}
@@ -299,12 +305,9 @@ const maxBands = 256
 
 // partsOf sets what a file says of groups and regions.
 func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) error {
-	for _, n := range counts {
-		m.reports += n
-	}
 	var weights [][]float64
 	for _, part := range m.fine.Parts {
-		g := sheet.Part{Label: m.partName(part), Guess: part.Guess, Share: part.Share}
+		g := sheet.Part{Label: m.partName(part), Center: part.Center, Guess: part.Guess, Share: part.Share}
 		in := make([]float64, len(m.Inputs))
 		for i, of := range m.fine.Of {
 			if of == m.fine.Of[part.Center] {
@@ -323,7 +326,7 @@ func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, r
 		}
 	}
 	for n, r := range m.Regions {
-		p := sheet.Part{Label: r.Region, Guess: r.Guess, Share: r.Likeliest, Known: true, Low: r.Lower, High: r.Upper}
+		p := sheet.Part{Label: r.Region, Remark: r.remark(), Guess: r.Guess, Share: r.Likeliest, Known: true, Low: r.Lower, High: r.Upper}
 		for i, v := range regions[n].Weights {
 			if v > 0 {
 				p.Places = append(p.Places, i)
@@ -459,6 +462,17 @@ func tabbed(cells []string) (text string) {
 	return text
 }
 
+// remark is what a reader of an interval must know.
+func (r regionShare) remark() string {
+	switch {
+	case r.Wide:
+		return "may be wider than need be"
+	case r.Approximate:
+		return "approximate: a single place"
+	}
+	return ""
+}
+
 func (m charted) regionTable() sheet.Table {
 	t := sheet.Table{
 		Title: fmt.Sprintf("Regions: every share that agrees with the reports is in the interval (level %v)", m.Level),
@@ -469,17 +483,10 @@ func (m charted) regionTable() sheet.Table {
 		t.Head = append(t.Head, "remark")
 	}
 	for _, r := range m.Regions {
-		remark := ""
-		switch {
-		case r.Wide:
-			remark = "may be wider than need be"
-		case r.Approximate:
-			remark = "approximate: a single place"
-		}
 		row := []string{r.Region, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper),
 			fmt.Sprintf("%.4f", r.Likeliest)}
 		if remarks {
-			row = append(row, remark)
+			row = append(row, r.remark())
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -490,7 +497,7 @@ func (m charted) regionTable() sheet.Table {
 func (m charted) sheet(title string) sheet.Sheet {
 	s := sheet.Sheet{
 		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
-		Guess: m.Guess, Raw: m.Raw, Unit: m.unit, Reports: m.reports, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
+		Guess: m.Guess, Raw: m.Raw, Unit: m.unit, Reports: m.reports, Facts: m.facts, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
 	}
 	if m.Map != nil {
 		s.Map, s.Coarse, s.Notes = m.fine.Drawn, m.fine.Coarse(), []string{m.note}
@@ -499,9 +506,6 @@ func (m charted) sheet(title string) sheet.Sheet {
 		s.Error = m.Error.Expected
 	}
 	s.Notes = append(s.Notes, "The map is made from reports and public data alone: it costs no privacy.")
-	if m.Regions != nil {
-		s.Tables = append(s.Tables, m.regionTable())
-	}
 	return s
 }
 

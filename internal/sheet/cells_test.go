@@ -1,0 +1,91 @@
+package sheet
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/wpm-go/wpm/internal/plane"
+)
+
+// TestCells: what is drawn for a place has the place, and nothing that is nearer to another, or beyond the reach.
+func TestCells(t *testing.T) {
+	var on []plane.Point
+	for i := range 60 { // a spiral, dense in the middle
+		sin, cos := math.Sincos(2.4 * float64(i))
+		on = append(on, plane.Point{X: 100 + float64(i)*cos, Y: 100 + float64(i)*sin})
+	}
+	on = append(on, on[7])
+	for i, a := range on {
+		cell := cellOf(on, i, 12)
+		if len(cell) < 3 {
+			t.Errorf("place %d has a cell of %d corners", i, len(cell))
+		}
+		for _, c := range cell {
+			own := math.Hypot(c.X-a.X, c.Y-a.Y)
+			for j, b := range on {
+				if math.Hypot(c.X-b.X, c.Y-b.Y) < own-1e-9 || own > 12+1e-9 { // roundings of coordinates of hundreds
+					t.Errorf("a corner of place %d is %v from it, and nearer to %d", i, own, j)
+				}
+			}
+		}
+	}
+}
+
+func TestHull(t *testing.T) {
+	square := []plane.Point{{X: 1, Y: 1}, {X: 0, Y: 2}, {X: 2, Y: 2}, {X: 0, Y: 0}, {X: 2, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 0}}
+	if got := hull(square); len(got) != 4 || got[0] != (plane.Point{}) || got[2] != (plane.Point{X: 2, Y: 2}) {
+		t.Errorf("the hull of a square is %v", got)
+	}
+}
+
+// TestLarge: the map of a page names its places, its groups and the largest of them, has a scale that is right, and
+// shares in percent with no more digits than are known.
+func TestLarge(t *testing.T) {
+	s := Sheet{
+		Title: "T", Headline: "The map is about 2 km from the truth, and within 3 in nine of ten cases; the guess is far.",
+		Places: placesOf(t, `{"kind":"greatcircle","x":[[0,0],[0,1],[1,0],[0.5,2]]}`), Inputs: []string{"<a>", "b", "c", "d"},
+		Guess: []float64{0.25, 0.25, 0.25, 0.25}, Map: []float64{0.3, 0.3, 0.3, 0.1}, Reports: 400, Error: 2, Unit: "km",
+		Facts: "400 reports, eps 4",
+		Groups: []Part{
+			{Label: "3 around b", Center: 1, Places: []int{0, 1, 2}, Guess: 0.75, Share: 0.90123, Known: true, Low: 0.81, High: 0.95},
+			{Label: "d", Center: 3, Places: []int{3}, Guess: 0.25, Share: 0.09877, Known: true, Low: 0.05, High: 0.19},
+		},
+		Regions: []Part{{Label: "west", Places: []int{0, 2}, Guess: 0.5, Share: 0.61234, Known: true, Low: 0.41, High: 0.83, Remark: "odd"}},
+	}
+	s.Outputs = s.Inputs
+	data, err := s.Encode("x.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, want := range []string{
+		"<title>&lt;a&gt;: 30 %, its part of 3 around b: 90 %, 81 to 95 %</title>", "<title>d: 10 %, 5 to 19 %</title>",
+		">3 around b: 90 %</text>", ">and within 3 in nine of ten cases.</text>", ">400 reports, eps 4</text>", "Save as PNG", "@media print",
+		"<td>west</td><td>50 %</td><td>60 %</td><td>41 to 83 %</td><td>odd</td>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if n := strings.Count(page, `class="edge"`); n != 1 {
+		t.Errorf("%d groups are drawn, want 1", n)
+	}
+	bar := regexp.MustCompile(`class="bar" d="M\S+ \S+?v\S+h([0-9.]+)v`).FindStringSubmatch(page)
+	words := regexp.MustCompile(`>([0-9.]+) km</text>`).FindStringSubmatch(page)
+	if bar == nil || words == nil {
+		t.Fatalf("no scale: %v, %v", bar, words)
+	}
+	length, errLength := strconv.ParseFloat(bar[1], 64)
+	km, errKm := strconv.ParseFloat(words[1], 64)
+	// The two degrees between the westernmost and the easternmost place, at 0.5 degrees north, are pageUnits.
+	want := km / (2 * math.Cos(0.5*math.Pi/180) * 111.195) * pageUnits
+	if errLength != nil || errKm != nil || math.Abs(length-want) > 0.01+want*1e-4 { // two decimals, and 111.195 has six digits
+		t.Errorf("the scale of %v km is %v long, want %v", km, length, want)
+	}
+	if strings.Count(page, "<script>") != 1 {
+		t.Error("no script that saves the picture")
+	}
+}
