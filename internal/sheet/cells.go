@@ -14,28 +14,75 @@ import (
 // maxCells is the largest number of places whose cells are found, in pairs; more are dots.
 const maxCells = 4096
 
-// marks returns how each place is drawn: a cell of a grid; else what is nearer to it than to any other place, up to
-// half of frame.dot, so that no place hides another.
-func (p Picture) marks(f frame, at []plane.Point, grid bool) (list []string) {
+// marks returns how each place is drawn, and its corners: its polygons; a cell of a grid; else what is nearer to it than
+// to any other place, up to half of frame.dot, so that no place hides another.
+func (p Picture) marks(f frame, at []plane.Point, shapes [][][]plane.Point, grid bool) (list []string, corners [][]plane.Point) {
 	if grid {
 		for i := range p.Places.Rows * p.Places.Cols { // row 0 is at the bottom
-			list = append(list, fmt.Sprintf("M%d %dh1v1h-1z", i%p.Places.Cols, p.Places.Rows-1-i/p.Places.Cols))
+			c, r := i%p.Places.Cols, p.Places.Rows-1-i/p.Places.Cols
+			x, y := float64(c), float64(r)
+			list = append(list, fmt.Sprintf("M%d %dh1v1h-1z", c, r))
+			corners = append(corners, []plane.Point{{X: x, Y: y}, {X: x + 1, Y: y}, {X: x + 1, Y: y + 1}, {X: x, Y: y + 1}})
 		}
-		return list
+		return list, corners
 	}
-	var on []plane.Point
+	on := f.all(at)
+	for i, a := range on {
+		switch {
+		case i < len(shapes) && shapes[i] != nil:
+			text, all := "", []plane.Point(nil)
+			for _, ring := range shapes[i] {
+				text, all = text+line(f.all(ring)), append(all, f.all(ring)...)
+			}
+			list, corners = append(list, text), append(corners, all)
+		case len(on) > maxCells:
+			list, corners = append(list, fmt.Sprintf("M%s %sh0", number(a.X), number(a.Y))), append(corners, nil)
+		default:
+			cell := cellOf(on, i, f.dot/2)
+			list, corners = append(list, line(cell)), append(corners, cell)
+		}
+	}
+	return list, corners
+}
+
+// all returns where points are drawn.
+func (f frame) all(at []plane.Point) (on []plane.Point) {
 	for _, a := range at {
 		x, y := f.at(a)
 		on = append(on, plane.Point{X: x, Y: y})
 	}
-	for i, a := range on {
-		if len(on) > maxCells {
-			list = append(list, fmt.Sprintf("M%s %sh0", number(a.X), number(a.Y)))
-			continue
-		}
-		list = append(list, line(cellOf(on, i, f.dot/2)))
+	return on
+}
+
+// flat puts the places on the plane, and the polygons of the inputs, ring by ring.
+func (p Picture) flat() (in, out []plane.Point, shapes [][][]plane.Point) {
+	if p.Shapes == nil || p.Places.Kind != "greatcircle" {
+		in, out = p.Places.Plane()
+		return in, out, nil
 	}
-	return list
+	with := p.Places
+	with.In = slices.Clone(with.In)
+	for _, shape := range p.Shapes {
+		for _, polygon := range shape {
+			for _, ring := range polygon {
+				for _, a := range ring {
+					with.In = append(with.In, []float64{a[1], a[0]})
+				}
+			}
+		}
+	}
+	in, out = with.Plane()
+	rest := in[len(p.Places.In):]
+	for _, shape := range p.Shapes {
+		var rings [][]plane.Point
+		for _, polygon := range shape {
+			for _, ring := range polygon {
+				rings, rest = append(rings, rest[:len(ring)]), rest[len(ring):]
+			}
+		}
+		shapes = append(shapes, rings)
+	}
+	return in[:len(p.Places.In)], out, shapes
 }
 
 // line is a closed polygon as a path.
@@ -105,33 +152,21 @@ func hull(points []plane.Point) (around []plane.Point) {
 }
 
 // enlarge adds what only the large panel has: names, outlines, a scale bar, and lines below.
-func (d *drawing) enlarge(p Panel, f frame, at []plane.Point, marks []string) {
+func (d *drawing) enlarge(p Panel, f frame, corners [][]plane.Point) {
 	d.Large = true
 	font := max(f.width, f.height) / 36
 	d.Line, d.Font = number(font/10), number(font)
-	corners := func(i int) (list []plane.Point) { // of the cell of a place
-		if d.Dot == "" && f.dot > 0 {
-			on := make([]plane.Point, len(at))
-			for n, a := range at {
-				on[n].X, on[n].Y = f.at(a)
-			}
-			return cellOf(on, i, f.dot/2)
-		}
-		var c, r float64
-		_, _ = fmt.Sscanf(marks[i], "M%f %f", &c, &r)
-		return []plane.Point{{X: c, Y: r}, {X: c + 1, Y: r}, {X: c + 1, Y: r + 1}, {X: c, Y: r + 1}}
-	}
 	for _, places := range p.Outlines {
 		var all []plane.Point
 		for _, i := range places {
-			all = append(all, corners(i)...)
+			all = append(all, corners[i]...)
 		}
 		d.Outlines = append(d.Outlines, line(hull(all)))
 	}
 	var taken []plane.Point
 	for _, name := range p.Names {
 		var middle plane.Point
-		around := corners(name.Place)
+		around := corners[name.Place]
 		for _, c := range around {
 			middle.X, middle.Y = middle.X+c.X/float64(len(around)), middle.Y+c.Y/float64(len(around))
 		}

@@ -3,10 +3,12 @@ package sheet
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/plane"
 )
 
@@ -87,5 +89,35 @@ func TestLarge(t *testing.T) {
 	}
 	if strings.Count(page, "<script>") != 1 {
 		t.Error("no script that saves the picture")
+	}
+}
+
+// TestPolygons: a place with polygons is drawn as they are, with its holes, across the date line too; others stay cells.
+func TestPolygons(t *testing.T) {
+	p := Picture{Places: placesOf(t, `{"kind":"greatcircle","x":[[0,179],[0,-177]]}`), Shapes: []costio.Shape{
+		{{{{178, -1}, {180, -1}, {180, 1}, {178, 1}, {178, -1}}, {{179, 0}, {179.5, 0}, {179, 0.5}, {179, 0}}}}, nil},
+		Panels: []Panel{{Shares: []float64{0.5, 0.5}, Titles: []string{"a", "b"}}}}
+	d := p.draw()
+	if len(d.Panels[0].Paths) != 2 || d.width > pageUnits+40 { // and a dot
+		t.Fatalf("%d paths, %v wide", len(d.Panels[0].Paths), d.width)
+	}
+	var rings [2]int
+	for i, one := range d.Panels[0].Paths {
+		rings[i] = strings.Count(one.D, "M")
+	}
+	if rings != [2]int{2, 1} {
+		t.Errorf("rings %v", rings)
+	}
+	// From 178 to -177 degrees are pageUnits; the polygon is two of the five degrees wide.
+	var x []float64
+	for _, m := range regexp.MustCompile(`[ML](\S+) `).FindAllStringSubmatch(d.Panels[0].Paths[0].D, -1) {
+		v, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x = append(x, v)
+	}
+	if w := slices.Max(x) - slices.Min(x); math.Abs(w-2.0/5*pageUnits) > 0.02 { // two decimals
+		t.Errorf("the polygon is %v wide, want %v", w, 2.0/5*pageUnits)
 	}
 }

@@ -65,7 +65,7 @@ func (s Sheet) page() ([]byte, error) {
 		p.Tables = append(p.Tables, t)
 	}
 	if s.Places.Flat() {
-		picture := Picture{Places: s.Places, Text: s.Coarse}
+		picture := Picture{Places: s.Places, Text: s.Coarse, Shapes: s.Shapes}
 		large := Panel{Title: "Where people are: the map", Shares: s.Map, Foot: []string{s.Facts}}
 		if error, _, ok := strings.Cut(s.Headline, "; "); ok && s.Error > 0 { // its first half is about the map
 			large.Foot = append(strings.Split(error+".", ", "), s.Facts)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/plane"
 )
 
@@ -19,6 +20,7 @@ type Picture struct {
 	Text   string // below, after the words that say what the colours are
 	Places plane.Places
 	Panels []Panel
+	Shapes []costio.Shape // polygons of inputs on a sphere; or nil
 }
 
 // Panel is one map of a picture.
@@ -101,13 +103,13 @@ type drawn struct {
 
 // draw draws the panels, on one scale.
 func (p Picture) draw() drawn {
-	in, out := p.Places.Plane()
+	in, out, shapes := p.flat()
 	top := 0.0
 	for _, panel := range p.Panels {
 		top = max(top, slices.Max(panel.Shares))
 	}
 	scale := scaleOf(top)
-	frame := frameOf(append(slices.Clone(in), out...), p.Places)
+	frame := frameOf(slices.Concat(in, out, slices.Concat(slices.Concat(shapes...)...)), p.Places)
 	d := drawn{Title: p.Title, Text: p.Text, width: frame.width, height: frame.height}
 	for _, panel := range p.Panels {
 		at := in
@@ -119,7 +121,11 @@ func (p Picture) draw() drawn {
 		if !cells {
 			one.Dot = number(frame.dot)
 		}
-		marks := p.marks(frame, at, cells)
+		own := shapes
+		if panel.Outputs && len(panel.Shares) != len(shapes) {
+			own = nil
+		}
+		marks, corners := p.marks(frame, at, own, cells)
 		if !cells && len(at) <= maxCells {
 			one.Dot = ""
 		}
@@ -127,7 +133,7 @@ func (p Picture) draw() drawn {
 			for i, v := range panel.Shares {
 				one.Paths = append(one.Paths, path{scale.class(v), marks[i], panel.Titles[i]})
 			}
-			one.enlarge(panel, frame, at, marks)
+			one.enlarge(panel, frame, corners)
 		} else {
 			for class := range shades {
 				var text strings.Builder
