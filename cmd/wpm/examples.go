@@ -18,6 +18,7 @@ var examples = map[string][]string{
 		"wpm plan -points places.csv -prior census.csv -eps 2 -target 200km",
 		"wpm plan -grid 8x8 -eps 2 -target 2cells",
 		"wpm plan -grid 8x8 -central 0.2 -devices 100000",
+		"wpm plan -grid 8x8 -period 12 -budget 4 -devices 20000",
 	},
 	"wpm design": {
 		publisher.Example,

@@ -135,11 +135,84 @@ func TestPlanErrors(t *testing.T) {
 		{"-grid 200x200 -eps 1 -devices 5", "merge places"},
 		{"-cost " + matrix + " -eps 1 -devices 5", "no distances between inputs"},
 		{"-grid 2x2 -eps 1 -devices 5 more", "unexpected argument"},
+		{"-grid 2x2 -period 0 -budget 4 -devices 50", "-period: 0 epochs, want 2 to 10000"},
+		{"-grid 2x2 -period 1 -budget 4 -devices 50", "-period: 1 epochs"},
+		{"-grid 2x2 -period -3 -budget 4 -devices 50", "-period: -3 epochs"},
+		{"-grid 2x2 -period 20000 -budget 4 -devices 50", "-period: 20000 epochs"},
+		{"-grid 2x2 -period 12 -devices 50", "-period needs -budget"},
+		{"-grid 2x2 -period 12 -budget 4", "and -devices N"},
+		{"-grid 2x2 -period 12 -budget 4 -eps 1 -devices 50", "-eps does not go with it"},
+		{"-grid 2x2 -period 12 -budget 4 -target 1 -devices 50", "-target does not go with it"},
+		{"-grid 2x2 -period 12 -budget 4 -devices 50 -shuffled", "-shuffled does not go with it"},
+		{"-grid 2x2 -period 12 -budget 0 -devices 50", "-budget:"},
+		{"-grid 2x2 -period 12 -budget 1e-18 -devices 50", "-budget over -period:"},
+		{"-grid 2x2 -period 12 -budget 4 -devices 11", "11 devices in 12 slots"},
+		{"-grid 2x2 -period 12 -budget 4 -devices 50,60", "-devices: 2 numbers"},
+		{"-grid 2x2 -period 12 -budget 4 -devices 50 -moving 5%", `-moving: "5%"`},
+		{"-grid 2x2 -period 12 -budget 4 -devices 50 -moving NaN", "not a share"},
+		{"-grid 2x2 -period 12 -budget 4 -devices 50 -p 0.5", "below 1"},
+		{"-grid 2x2 -eps 1 -devices 50 -budget 4", "-budget needs -period"},
+		{"-grid 2x2 -eps 1 -devices 50 -moving 0", "-moving needs -period"},
 	} {
 		if status, out, errs := try(t, "", append([]string{"plan"}, strings.Fields(c.args)...)...); status != device.Bad ||
 			out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: status %d, %q, want %q\n%s", c.args, status, errs, c.want, out)
 		}
+	}
+}
+
+// TestPlanPeriod: the ways to spend a budget are the forecasts of their reports, and the map of the first epoch ages.
+func TestPlanPeriod(t *testing.T) {
+	args := []string{"-grid", "4x4", "-period", "6", "-budget", "3", "-devices", "2005"}
+	card := planOf(t, args...)
+	q := card.Period
+	if q == nil || len(card.Rows) != 3 || q.Epochs != 6 || q.Budget != "3" || q.Devices != 2005 || q.Moving != .05 ||
+		math.Abs(q.Moved-(1-math.Pow(.95, 5))) > 1e-15 {
+		t.Fatalf("%+v, %+v", card, q)
+	}
+	for n, want := range []struct{ way, eps, devices string }{
+		{"slots", "3", "334"}, {"split", "1/2", "2005"}, {"once", "3", "2005"},
+	} {
+		same := planOf(t, "-grid", "4x4", "-eps", want.eps, "-devices", want.devices).Rows[0]
+		if r := card.Rows[n]; r.Way != want.way || r.Epsilon != same.Epsilon || r.Devices != same.Devices ||
+			r.Map != same.Map || r.Guess != same.Guess {
+			t.Errorf("row %d: %+v, want %s of %+v", n, r, want.way, same)
+		}
+	}
+	slots, split, once := card.Rows[0].Map.Mean, card.Rows[1].Map.Mean, card.Rows[2]
+	if !(slots < split) || !(once.Map.Mean < slots) {
+		t.Errorf("slots %v, split %v, first epoch of once %v", slots, split, once.Map.Mean)
+	}
+	even := once.Map.Mean + q.Moved*once.Guess.Mean
+	if math.Abs(q.OnceEven-even) > 1e-12 || !(q.Once > q.OnceEven) {
+		t.Errorf("once at most %v, wherever they go %v; want %v and more", q.OnceEven, q.Once, even)
+	}
+	if q := planOf(t, append(args, "-moving", "0")...).Period; q.Once != once.Map.Mean || q.OnceEven != once.Map.Mean {
+		t.Errorf("nobody moves: %+v, want %v", q, once.Map.Mean)
+	}
+	if text := must(t, "", "plan", "-grid", "1x1", "-period", "2", "-budget", "1", "-devices", "9"); strings.Contains(text,
+		"NaN") || strings.Contains(text, "Inf") {
+		t.Errorf("one place:\n%s", text)
+	}
+	// The page shows the four lines of its command.
+	file, err := os.ReadFile("../../docs/choosing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(file), "## A map of every month")
+	_, page, _ = strings.Cut(page, "\nwpm plan ")
+	command, page, _ := strings.Cut(page, "\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	text, shown := must(t, "", append([]string{"plan"}, strings.Fields(command)...)...), 0
+	for line := range strings.Lines(page) {
+		if line, ok := strings.CutPrefix(line, "      "); ok {
+			if shown++; !strings.Contains(text, strings.TrimSpace(line)) {
+				t.Errorf("plan does not print %q", line)
+			}
+		}
+	}
+	if shown != 5 {
+		t.Errorf("%d lines on the page", shown)
 	}
 }
 

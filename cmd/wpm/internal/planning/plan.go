@@ -44,8 +44,11 @@ func Command() *cli.Command {
 			"Beside the map stands what no mechanism at that eps, and no reader of its reports, passes for every population,\n" +
 			"where distances are W_1 and inputs are outputs. -shuffled adds what the reports guarantee together if only\n" +
 			"their sum or their mixture is seen, and -central finds the eps of each report for that.\n" +
+			"-period T with -budget EPS is for a map in each of T epochs. It compares slots, in which each device reports once in T\n" +
+			"epochs at the whole budget, with a budget that is split over the epochs, with one that is spent in the first\n" +
+			"epoch, whose map ages, and with the guess.\n" +
 			"The exit status is 1 if no choice reaches the target.",
-		Flags: append(append(geometry.Flags(), sumFlags()...),
+		Flags: append(append(append(geometry.Flags(), sumFlags()...), periodFlags()...),
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels: `EPS,EPS,...`"},
 			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, one release each: `N,N,...`"},
 			&cli.StringFlag{Name: "target",
@@ -117,6 +120,7 @@ type Card struct {
 	Prior     bool     `json:"prior"`             // else the worlds are maps of all kinds
 	Target    *float64 `json:"target,omitempty"`  // a distance
 	Central   *float64 `json:"central,omitempty"` // an eps of all reports together
+	Period    *Period  `json:"period,omitempty"`  // the rows are ways to spend its budget
 	Worlds    int      `json:"worlds"`            // simulated for each row
 	Rows      []Row    `json:"rows"`
 	quantity  string
@@ -124,6 +128,7 @@ type Card struct {
 
 // Row is one choice.
 type Row struct {
+	Way     string `json:"way,omitempty"` // slots, split or once, of a period; the devices are of one epoch
 	Epsilon string `json:"epsilon"`
 	plan.Prediction
 	Bounds
@@ -256,6 +261,7 @@ type planAsked struct {
 	devices []int
 	target  float64 // 0: none
 	kind    wpm.Kind
+	period  *Period
 	// of reports that are only summed; central is 0 if none is asked for, delta if it is the common one
 	shuffled       bool
 	central, delta float64
@@ -279,6 +285,9 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 	}
 	met := true
 	switch {
+	case asked.period != nil:
+		card.Period = asked.period
+		card.Rows, err = f.over(ctx, asked.period)
 	case asked.target > 0:
 		card.Target = &asked.target
 		card.Rows, met, err = f.search(ctx, asked)
@@ -291,12 +300,14 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	proofs, err := f.bound(ctx, asked, card.Rows)
-	if err != nil {
-		return err
-	}
-	if err := writeProofs(c, proofs); err != nil {
-		return err
+	if asked.period == nil {
+		proofs, err := f.bound(ctx, asked, card.Rows)
+		if err != nil {
+			return err
+		}
+		if err := writeProofs(c, proofs); err != nil {
+			return err
+		}
 	}
 	if c.Bool("json") {
 		err = device.PrintJSON(c.Root().Writer, card)
@@ -322,17 +333,26 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 	if err := PriorApart(c); err != nil {
 		return g, a, err
 	}
+	if a.period, err = readPeriod(c); err != nil {
+		return g, a, err
+	}
 	switch target := c.IsSet("target"); {
+	case a.period != nil:
 	case c.IsSet("central") && (target || c.IsSet("eps") || !c.IsSet("devices")):
 		return g, a, errors.New("-central finds the eps for -devices: neither -eps nor -target goes with it")
 	case c.IsSet("central"):
 	case target && c.IsSet("eps") == c.IsSet("devices"):
 		return g, a, errors.New("-target needs -eps, for the least number of devices, or -devices, for the least eps, and not both")
 	case !target && !(c.IsSet("eps") && c.IsSet("devices")):
-		return g, a, errors.New("plan needs -eps EPS,... and -devices N,...; or -target DISTANCE and one of them")
+		return g, a, errors.New("plan needs -eps EPS,... and -devices N,...; or -target DISTANCE and one of them; or -period T")
 	}
 	if err := errors.Join(a.lists(c), a.readSums(c)); err != nil {
 		return g, a, err
+	}
+	if a.period != nil {
+		if err := a.period.among(a.devices); err != nil {
+			return g, a, err
+		}
 	}
 	switch name := c.String("objective"); name {
 	case wpm.Uniform.String():
@@ -343,6 +363,9 @@ func readPlan(c *cli.Command) (g places.Geometry, a planAsked, err error) {
 	}
 	if g, err = geometry.Read(c); err != nil {
 		return g, a, err
+	}
+	if p := g.Unit.P; a.period != nil && p > 0 && p < 1 {
+		return g, a, fmt.Errorf("-period: how a map ages is not known for -p %v, below 1", p)
 	}
 	if c.IsSet("target") {
 		if a.target, err = parseTarget(c.String("target"), g.Unit); err != nil {
@@ -486,6 +509,11 @@ func signal(r plan.Prediction, prior bool) string {
 // print tabulates the choices, and says how to read them.
 func (p Card) print(out io.Writer) error {
 	var b bytes.Buffer
+	if p.Period != nil {
+		p.printPeriod(&b)
+		_, err := out.Write(b.Bytes())
+		return err
+	}
 	fmt.Fprintf(&b, "%s. Distances to the truth are %s, in %s: means of %d simulated worlds.\n\n", p.Geometry, p.quantity,
 		p.Unit, p.Worlds)
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
