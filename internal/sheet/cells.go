@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/plane"
 )
 
@@ -60,9 +61,13 @@ func (p Picture) flat() (in, out []plane.Point, shapes [][][]plane.Point) {
 		in, out = p.Places.Plane()
 		return in, out, nil
 	}
+	wind := make([]costio.Shape, len(p.Shapes)) // holes the other way round, so that what overlaps stays filled
+	for i, shape := range p.Shapes {
+		wind[i] = woundAll(shape)
+	}
 	with := p.Places
 	with.In = slices.Clone(with.In)
-	for _, shape := range p.Shapes {
+	for _, shape := range wind {
 		for _, polygon := range shape {
 			for _, ring := range polygon {
 				for _, a := range ring {
@@ -73,7 +78,7 @@ func (p Picture) flat() (in, out []plane.Point, shapes [][][]plane.Point) {
 	}
 	in, out = with.Plane()
 	rest := in[len(p.Places.In):]
-	for _, shape := range p.Shapes {
+	for _, shape := range wind {
 		var rings [][]plane.Point
 		for _, polygon := range shape {
 			for _, ring := range polygon {

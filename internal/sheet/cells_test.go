@@ -108,6 +108,19 @@ func TestPolygons(t *testing.T) {
 	if rings != [2]int{2, 1} {
 		t.Errorf("rings %v", rings)
 	}
+	// Both rings are given to the left; the hole goes round the other way, as the rule of SVG for holes wants, by which
+	// places at one point, and polygons that overlap, stay filled.
+	_, _, shapes := p.flat()
+	area := func(ring []plane.Point) (sum float64) {
+		for n, a := range ring {
+			b := ring[(n+1)%len(ring)]
+			sum += a.X*b.Y - b.X*a.Y
+		}
+		return sum
+	}
+	if !(area(shapes[0][0]) > 0) || !(area(shapes[0][1]) < 0) || strings.Contains(pageText, "evenodd") {
+		t.Errorf("areas %v and %v", area(shapes[0][0]), area(shapes[0][1]))
+	}
 	// From 178 to -177 degrees are pageUnits; the polygon is two of the five degrees wide.
 	var x []float64
 	for _, m := range regexp.MustCompile(`[ML](\S+) `).FindAllStringSubmatch(d.Panels[0].Paths[0].D, -1) {

@@ -290,8 +290,11 @@ func (s Sheet) shape(r row, i int) costio.Shape {
 	case s.Shapes == nil || r.Kind == "output" && !s.Same():
 		return nil
 	}
-	var shape costio.Shape
-	for _, rings := range s.Shapes[i] {
+	return woundAll(s.Shapes[i])
+}
+
+func woundAll(from costio.Shape) (shape costio.Shape) {
+	for _, rings := range from {
 		var polygon [][][2]float64
 		for n, ring := range rings {
 			polygon = append(polygon, wound(ring, n == 0))
