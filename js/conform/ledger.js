@@ -17,7 +17,7 @@ async function pay({path, epoch, policy, private: data}) {
   const p = await decode(new TextEncoder().encode(policy)), ledger = await openLedger(fileStore(path), {epoch, budget: "100"});
   try {
     const report = await release(p, bytes(data), ledger);
-    return {report: Buffer.from(report).toString("hex"), spent: ledger.spent};
+    return {report: report && Buffer.from(report).toString("hex"), spent: ledger.spent};
   } finally {
     await ledger.close();
   }

@@ -2,9 +2,12 @@
 // @ts-check
 import {lowest, need, parseEpsilon} from "./box.js";
 import {hex, latin, sha256, unhex, unlatin} from "./bytes.js";
+import {FORMS, epochAt, epochName, epochNumber} from "./epoch.js";
 
 /** @typedef {import("./box.js").Epsilon} Rational */
 /** @typedef {import("./policy.js").Policy} Policy */
+/** @typedef {import("./policy.js").Schedule} Schedule */
+/** @typedef {import("./epoch.js").Form} Form */
 
 /**
  * Where the text of a ledger is.
@@ -23,7 +26,7 @@ import {hex, latin, sha256, unhex, unlatin} from "./bytes.js";
  * @property {number} [wait] milliseconds
  */
 
-/** @typedef {"locked" | "corrupt" | "budget" | "epoch" | "store" | "closed"} Code */
+/** @typedef {"locked" | "corrupt" | "budget" | "epoch" | "store" | "closed" | "key"} Code */
 
 /** What a ledger refuses, or fails at. */
 export class LedgerError extends Error {
@@ -41,9 +44,11 @@ export class LedgerError extends Error {
 
 const MAGIC = "wpm-ledger-1";
 const TORN = "~torn ";
+const KEY = /^[0-9a-f]{64}$/;
 const EPOCH = /^[A-Za-z0-9._:-]{1,64}$/;
 const ZERO = {n: 0n, d: 1n};
 const PAUSE = 20;
+const PERIOD = 10000;
 const LF = 10;
 
 /** @type {(text: string) => Rational | null} A number of the ledger, which may exceed every epsilon. */
@@ -67,7 +72,7 @@ const more = (x, y) => x.n * y.d > y.n * x.d;
 /** @type {(rest: string) => Rational} What a line without its end is charged. */
 function charge(rest) {
   const [word, number, after] = rest.split(" ", 3);
-  return (word === "debit" && after !== undefined && rational(number)) || ZERO;
+  return ((word === "debit" || word === "turn") && after !== undefined && rational(number)) || ZERO;
 }
 
 /** @type {(rest: string) => boolean} Whether a line without its end can be the first of a ledger. */
@@ -90,11 +95,21 @@ class Lines {
     /** @type {Rational | null} */
     this.budget = null;
     this.spent = ZERO;
+    this.always = ZERO; // of what is spent, that which counts in every window
+    /** What turns have spent, by the number of the epoch. @type {Map<number, Rational>} */
+    this.turns = new Map();
+    this.last = -Infinity; // the number of the last turn's epoch
+    /** @type {Readonly<{epochs: Form, period: number, slot: number}> | null} */
+    this.slot = null;
+    /** @type {string | null} */
+    this.key = null;
+    /** The last number of an epoch, by its form. @type {Map<Form, number>} */
+    this.latest = new Map();
     this.rest = "";
     this.size = 0; // bytes of the text
     /** @type {Map<string, Uint8Array>} Reports, by ID and epoch. */
     this.reports = new Map();
-    this.open = ""; // the ID and epoch of the debit in the line before
+    this.open = ""; // the ID and epoch of the debit or turn in the line before
   }
 
   /** @param {Uint8Array} bytes */
@@ -109,7 +124,7 @@ class Lines {
     }
     this.rest = latin(bytes.subarray(at));
     this.size = bytes.length;
-    this.spent = plus(this.spent, charge(this.rest));
+    this.pay(charge(this.rest));
     if (this.rest && !this.budget && !opens(this.rest)) corrupt("not a ledger");
   }
 
@@ -124,17 +139,28 @@ class Lines {
     const torn = body.lastIndexOf(TORN);
     if (torn >= 0) {
       const price = rational(body.slice(torn + TORN.length)) ?? corrupt("a torn line without a charge");
-      this.spent = plus(this.spent, price);
+      this.pay(price);
       return;
     }
     const words = body.split(" ", 5), fields = words.length, [word, first = "", second = "", third] = words;
     if ((word === MAGIC) !== (this.budget === null)) corrupt(`${MAGIC} is expected once, as the first record`);
     if (word === MAGIC && fields === 2) {
       this.budget = rational(first) ?? corrupt("a budget");
-    } else if (word === "debit" && fields === 4) {
-      if (!/^[0-9a-f]{64}$/.test(second) || !EPOCH.test(third)) corrupt("a debit");
-      this.spent = plus(this.spent, rational(first) ?? corrupt("a debit"));
+    } else if ((word === "debit" || word === "turn") && fields === 4) {
+      const price = rational(first), turn = word === "turn";
+      if (!price || !KEY.test(second) || !EPOCH.test(third)) corrupt(`a ${word}`);
+      const number = turn && this.slot ? epochNumber(this.slot.epochs, third) : null;
+      if (turn && !(number !== null && this.mine(number) && number >= this.last)) corrupt("a turn outside its slot");
+      this.pay(price, third, number);
       this.open = `${second} ${third}`;
+    } else if (word === "slot" && fields === 4) {
+      const epochs = FORMS.find((form) => form === first), [period, slot] = [second, third].map(Number);
+      const wellFormed = /^[1-9][0-9]* (?:0|[1-9][0-9]*)$/.test(`${second} ${third}`);
+      if (this.slot || !epochs || !wellFormed || period < 2 || period > PERIOD || slot >= period) corrupt("a slot");
+      this.slot = Object.freeze({epochs, period, slot});
+    } else if (word === "key" && fields === 2) {
+      if (this.key !== null || !KEY.test(first)) corrupt("a key");
+      this.key = first;
     } else if (word === "report" && fields === 3) {
       if (!isReport(first)) corrupt("a report");
       const occasion = `${first.slice(8, 72)} ${second}`;
@@ -144,6 +170,88 @@ class Lines {
       corrupt("a record that no ledger has");
     }
   }
+
+  /** @param {number} number of an epoch: whether it is one of the slot. */
+  mine(number) { return this.slot !== null && number % this.slot.period === this.slot.slot; }
+
+  /**
+   * Adds a debit, or a turn in the epoch of a number.
+   * @param {Rational} price
+   * @param {string} epoch
+   * @param {number | null} number
+   */
+  pay(price, epoch = "", number = null) {
+    this.spent = plus(this.spent, price);
+    if (number === null) {
+      this.always = plus(this.always, price);
+    } else {
+      this.turns.set(number, plus(this.turns.get(number) ?? ZERO, price));
+      this.last = number;
+    }
+    for (const form of FORMS) {
+      const n = epochNumber(form, epoch);
+      if (n !== null) this.latest.set(form, Math.max(n, this.latest.get(form) ?? n));
+    }
+  }
+
+  /**
+   * What a window holds at most: one with the turns of an epoch, or any.
+   * @param {number | null} number
+   */
+  held(number) {
+    let most = ZERO;
+    for (const [n, x] of this.turns) if ((number === null || n === number) && more(x, most)) most = x;
+    return plus(this.always, most);
+  }
+}
+
+/** @type {(period: number) => number} From 0 to period - 1, each equally likely. */
+function drawSlot(period) {
+  const word = new Uint32Array(1), most = 2 ** 32 - 2 ** 32 % period;
+  do globalThis.crypto.getRandomValues(word); while (word[0] >= most);
+  return word[0] % period;
+}
+
+/**
+ * The number of an epoch that may be paid in.
+ * @type {(schedule: Schedule, epoch: string, latest: Map<Form, number>) => number}
+ */
+function due({epochs, first, last}, epoch, latest) {
+  /** @type {(what: string) => never} */
+  const refuse = (what) => { throw new LedgerError("epoch", `epoch ${epoch}: ${what}`); };
+  const n = epochNumber(epochs, epoch) ?? refuse(`no ${epochs}`);
+  if (first !== null && epoch < first) refuse(`before ${first}, the first`);
+  if (last !== null && epoch > last) refuse(`after ${last}, the last`);
+  const now = epochName(epochs, epochAt(epochs, Date.now()));
+  if (now === null || epoch > now) refuse(`after ${now ?? "every epoch"}, which the clock says`);
+  const before = latest.get(epochs);
+  if (before !== undefined && n < before) refuse(`before ${epochName(epochs, before)} of the ledger`);
+  return n;
+}
+
+const SIGNATURE = /^wpm-signature-1 ([0-9a-f]{64}) ([0-9a-f]{128})\n$/;
+
+/**
+ * Refuses what is no signature of a policy by a key.
+ * @type {(id: string, key: string, signature: unknown) => Promise<void>}
+ */
+async function verify(id, key, signature) {
+  /** @type {(what: string, cause?: unknown) => never} */
+  const refuse = (what, cause) => { throw new LedgerError("key", what, {cause}); };
+  if (!KEY.test(key)) refuse("a key has 64 hexadecimal digits, in small letters");
+  const m = typeof signature === "string" && signature.length < 256 ? SIGNATURE.exec(signature) : null;
+  if (!m) refuse(signature === undefined ? `a signature by ${key} is needed` : "not a line wpm-signature-1");
+  if (m[1] !== key) refuse(`signed by ${m[1]}, and not by ${key}`);
+  let good = false;
+  try {
+    const {subtle} = globalThis.crypto;
+    const k = await subtle.importKey("raw", unhex(key), {name: "Ed25519"}, false, ["verify"]);
+    good = await subtle.verify({name: "Ed25519"}, k, unhex(m[2]), unlatin(`wpm-signature-1 ${id}`));
+  } catch (e) {
+    const lacks = e instanceof Error && e.name === "NotSupportedError";
+    refuse(lacks ? "no Ed25519 in the WebCrypto of this engine" : `the signature cannot be checked: ${e}`, e);
+  }
+  if (!good) refuse(`not a signature of policy ${id} by ${key}`);
 }
 
 /** @type {(text: string) => boolean} Whether a text is a report of any kind: those of points have one form. */
@@ -161,12 +269,23 @@ function isReport(text) {
  * @property {string} budget
  * @property {string} spent
  * @property {string} remaining
+ * @property {string | null} key
+ * @property {Readonly<{epochs: Form, period: number, slot: number}> | null} slot
+ * @property {string | null} next
  * @property {() => Promise<void>} close
  */
 
 /**
- * Pays for a policy in the epoch of a ledger, and calls draw; or returns the report that is paid for already.
- * @type {(ledger: Ledger, policy: Policy, draw: () => Uint8Array) => Promise<Uint8Array>}
+ * The signature of a policy, the line of its file, by a key: 64 hexadecimal digits, or that of the ledger.
+ * @typedef {object} Signed
+ * @property {string} [key]
+ * @property {string} [signature]
+ */
+
+/**
+ * Pays for a policy in the epoch of a ledger, and calls draw; or returns the report that is paid for already; or null,
+ * if the epoch is not of the ledger's slot.
+ * @type {(ledger: Ledger, policy: Policy, draw: () => Uint8Array, signed?: Signed) => Promise<Uint8Array | null>}
  */
 export let account;
 
@@ -190,9 +309,9 @@ class Books {
   #last = Promise.resolve();
 
   static {
-    account = async (ledger, policy, draw) => {
+    account = async (ledger, policy, draw, signed) => {
       need(ledger instanceof Books && #lines in ledger, "not a ledger from openLedger");
-      return ledger.#turn(() => ledger.#account(policy, draw));
+      return ledger.#turn(() => ledger.#account(policy, draw, signed ?? {}));
     };
 
     openLedger = async (store, options) => {
@@ -277,25 +396,57 @@ class Books {
   /**
    * @param {Policy} policy
    * @param {() => Uint8Array} draw
+   * @param {Signed} signed
    */
-  async #account({id, epsilon}, draw) {
-    const lines = this.#lines, occasion = `${id} ${this.#epoch}`;
+  async #account({id, epsilon, schedule}, draw, {key, signature, ...others}) {
+    need(Object.keys(others).length === 0, `beside key and signature: ${Object.keys(others)}`);
+    const lines = this.#lines, epoch = this.#epoch, occasion = `${id} ${epoch}`;
     if (!this.#store) throw new LedgerError("closed", "not open");
+    const by = key !== undefined ? String(key) : signature === undefined ? null : lines.key;
+    if (by === null && signature !== undefined) throw new LedgerError("key", "a signature without a key");
+    if (by !== null) await verify(id, by, signature);
     const known = lines.reports.get(occasion);
     if (known) return known.slice();
     if (this.#fault) throw this.#fault;
-    const price = parseEpsilon(epsilon), spent = plus(lines.spent, price);
+    if (lines.key !== null && by !== lines.key) {
+      throw new LedgerError("key", `a signature by ${lines.key} is needed`);
+    }
+    if (lines.key !== by) {
+      await this.#write(`key ${by}`);
+      lines.key = by;
+    }
+    const price = parseEpsilon(epsilon), budget = /** @type {Rational} */ (lines.budget);
     if (this.#most && more(price, this.#most)) {
       throw new LedgerError("budget", `the policy has epsilon ${epsilon}, more than this ledger may pay at once`);
     }
-    if (more(spent, /** @type {Rational} */ (lines.budget))) {
-      throw new LedgerError("budget", `this costs ${epsilon}; of ${this.budget}, ${this.remaining} is left`);
+    const number = schedule ? due(schedule, epoch, lines.latest) : null;
+    const turn = schedule?.period ? number : null;
+    if (schedule && turn !== null) {
+      const {epochs, period} = schedule;
+      if (more(plus(lines.always, price), budget)) {
+        throw new LedgerError("budget", `this costs ${epsilon}; of ${this.budget}, ${this.#left(lines.always)} is left`);
+      }
+      if (!lines.slot) {
+        const slot = drawSlot(period);
+        await this.#write(`slot ${epochs} ${period} ${slot}`);
+        lines.slot = Object.freeze({epochs, period, slot});
+      }
+      const {slot} = lines;
+      if (slot.epochs !== epochs || slot.period !== period) {
+        const [had, wanted] = [slot, schedule].map((s) => `${s.epochs}, ${s.period}`);
+        throw new LedgerError("epoch", `the ledger has a slot of (${had}), not of (${wanted})`);
+      }
+      if (!lines.mine(turn)) return null;
     }
-    lines.spent = spent; // before the write: a debit that may be in the store counts
-    await this.#write(`debit ${fraction(price)} ${occasion}`);
+    const held = lines.held(turn);
+    if (more(plus(held, price), budget)) {
+      throw new LedgerError("budget", `this costs ${epsilon}; of ${this.budget}, ${this.#left(held)} is left`);
+    }
+    lines.pay(price, epoch, turn); // before the write: a debit that may be in the store counts
+    await this.#write(`${turn === null ? "debit" : "turn"} ${fraction(price)} ${occasion}`);
     const report = draw(), text = hex(report);
     need(isReport(text) && text.slice(8, 72) === id, "a draw gave no report of its policy; what is paid stays paid");
-    await this.#write(`report ${text} ${this.#epoch}`);
+    await this.#write(`report ${text} ${epoch}`);
     lines.reports.set(occasion, report.slice());
     return report;
   }
@@ -306,8 +457,22 @@ class Books {
 
   get spent() { return fraction(this.#lines.spent); }
 
-  get remaining() {
-    const {budget, spent: {n, d}} = this.#lines;
+  get remaining() { return this.#left(this.#lines.slot ? this.#lines.always : this.#lines.spent); }
+
+  get key() { return this.#lines.key; }
+
+  get slot() { return this.#lines.slot; }
+
+  get next() {
+    const {slot} = this.#lines, from = slot && epochNumber(slot.epochs, this.#epoch);
+    if (!slot || from === null) return null;
+    const {epochs, period} = slot;
+    return epochName(epochs, from + ((slot.slot - from) % period + period) % period);
+  }
+
+  /** @param {Rational} spent */
+  #left({n, d}) {
+    const {budget} = this.#lines;
     return fraction(budget && more(budget, {n, d}) ? plus(budget, {n: -n, d}) : ZERO);
   }
 

@@ -2,6 +2,7 @@
 // @ts-check
 import {Refused, checkBox, epsilonText, need, parseEpsilon, sum} from "./box.js";
 import {hex, latin, sha256} from "./bytes.js";
+import {FORMS, epochNumber} from "./epoch.js";
 
 const encoder = new TextEncoder();
 
@@ -236,6 +237,15 @@ class Cursor {
 }
 
 /**
+ * When clients release: in which epochs, and in one of how many in a row; a period of 0 is every epoch.
+ * @typedef {object} Schedule
+ * @property {import("./epoch.js").Form} epochs
+ * @property {string | null} first
+ * @property {string | null} last
+ * @property {number} period
+ */
+
+/**
  * A verified policy.
  * @typedef {object} Policy
  * @property {string} id the SHA-256 of the file, in hexadecimal
@@ -248,6 +258,7 @@ class Cursor {
  * @property {readonly string[] | null} outputLabels
  * @property {readonly bigint[]} lo
  * @property {readonly bigint[]} hi
+ * @property {Readonly<Schedule> | null} schedule
  */
 
 /**
@@ -305,8 +316,7 @@ function read(text) {
   const mode = c.has("mixture") ? "mixture" : "projection";
   if (mode === "projection") c.literal(mode);
   c.literal('"');
-  const limit = number("work_limit_ms"), timed = three && c.has(',\n"schedule":');
-  if (timed) schedule(c);
+  const limit = number("work_limit_ms"), timed = three && c.has(',\n"schedule":') ? schedule(c) : null;
   const inputs = number("inputs"), outputs = number("outputs");
   need(inputs >= 1 && inputs <= 2 ** 20 && outputs >= 1 && outputs <= 2 ** 20, "sizes");
   need(mode === "mixture" ? limit === 0 : limit >= 1 && limit <= 3600000, "work limit");
@@ -317,7 +327,7 @@ function read(text) {
   });
   const {inputLabels, outputLabels, index} = labels(c, inputs, outputs);
   const said = {epsilon: epsilonText(x), bits, mode: /** @type {Policy["mode"]} */ (mode), inputs, outputs, inputLabels,
-    outputLabels, index};
+    outputLabels, index, schedule: timed};
   const bounded = text.startsWith(',\n"lo":', c.at);
   need(!three || timed || !bounded, "version 3 without a reason");
   if (three && !bounded) {
@@ -393,34 +403,29 @@ function end(c) {
   need(c.at === text.length, "more after the policy");
 }
 
-const FORMS = {year: /^\d{4}$/, month: /^\d{4}-\d\d$/, week: /^\d{4}-W\d\d$/, day: /^\d{4}-\d\d-\d\d$/};
-
-/** @type {(form: string, epoch: string) => string} An epoch that is one of the form. Epochs are in the order of their texts. */
-function epochOf(form, epoch) {
-  need(form in FORMS && FORMS[/** @type {keyof FORMS} */ (form)].test(epoch) && epoch >= "2000", "an epoch");
-  const [year, part, day] = epoch.split(/-W?/).map(Number);
-  if (form === "month") need(part >= 1 && part <= 12, "a month");
-  if (form === "day") need(new Date(Date.UTC(year, part - 1, day)).toISOString().startsWith(epoch), "a day");
-  // A year has 53 weeks if it begins on a Thursday, or if it is a leap year and ends on one.
-  const long = [new Date(Date.UTC(year, 0, 1)), new Date(Date.UTC(year, 11, 31))].some((d) => d.getUTCDay() === 4);
-  if (form === "week") need(part >= 1 && part <= (long ? 53 : 52), "a week");
-  return epoch;
-}
-
-/** @param {Cursor} c When clients release. */
+/**
+ * When clients release.
+ * @param {Cursor} c
+ * @returns {Readonly<Schedule>}
+ */
 function schedule(c) {
   c.literal('{"epochs":');
-  const form = c.string(1, 100);
-  need(form in FORMS, "epochs");
-  const [from, to] = ["first", "last"].map((name) => {
+  const said = c.string(1, 100), epochs = FORMS.find((form) => form === said);
+  need(epochs, "epochs");
+  const [first, last] = ["first", "last"].map((name) => {
     c.literal(`,"${name}":`);
-    return c.orNull(() => epochOf(form, c.string(1, 100)));
+    return c.orNull(() => {
+      const epoch = c.string(1, 100);
+      need(epochNumber(epochs, epoch) !== null, "an epoch");
+      return epoch;
+    });
   });
-  need(!from || !to || from <= to, "the last epoch is before the first");
+  need(!first || !last || first <= last, "the last epoch is before the first"); // names are in the order of numbers
   c.literal(',"period":');
   const period = c.number();
   need(period === 0 || period >= 2 && period <= 10000, "period");
   c.literal("}");
+  return Object.freeze({epochs, first, last, period});
 }
 
 /**
@@ -433,8 +438,8 @@ function schedule(c) {
 function components(c, bits, k, outputs) {
   const places = c.has(',\n"geometry":') ? geometry(c, k, k) : null;
   c.literal(',\n"codes":');
-  /** @type {bigint[]} */
-  const lo = [], hi = [], even = [];
+  /** @type {[bigint[], bigint[], bigint[]]} */
+  const [lo, hi, even] = [[], [], []];
   /** @type {((i: number, n: BigUint64Array) => void)[]} */
   const parts = [];
   let total = 0n, discs = 0;

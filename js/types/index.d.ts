@@ -5,6 +5,16 @@ export class Refused extends Error {
   constructor(message: string);
 }
 
+/** When clients release. Epochs are named as 2026, 2026-01, 2026-W01 or 2026-01-31, in UTC. */
+export interface Schedule {
+  readonly epochs: "year" | "month" | "week" | "day";
+  /** The first and the last epoch; null if there is no end. */
+  readonly first: string | null;
+  readonly last: string | null;
+  /** Each ledger releases in one of so many epochs in a row; 0 is in every epoch. */
+  readonly period: number;
+}
+
 /** A verified policy. decode makes it; it cannot be changed. */
 export interface Policy {
   /** SHA-256 of the file, in hexadecimal. */
@@ -20,6 +30,7 @@ export interface Policy {
   /** Bounds of the weights, a number for each output. */
   readonly lo: readonly bigint[];
   readonly hi: readonly bigint[];
+  readonly schedule: Schedule | null;
 }
 
 /** Decodes and verifies the bytes of a policy file. Rejects with Refused. */
@@ -27,12 +38,13 @@ export function decode(file: Uint8Array): Promise<Policy>;
 
 /**
  * What a ledger refuses, or fails at. `locked`: someone else has the store. `corrupt`: the text is no ledger. `budget`:
- * there is none, another one, or too little is left. `epoch`: not a word. `store`: the store failed; open the ledger
- * again. `closed`: it was closed.
+ * there is none, another one, or too little is left. `epoch`: not a word, or not one that the policy's schedule allows
+ * now. `store`: the store failed; open the ledger again. `closed`: it was closed. `key`: the policy has no signature by
+ * the key that is named, or by that of the ledger, or this engine cannot check it.
  */
 export class LedgerError extends Error {
   constructor(code: LedgerError["code"], message: string, options?: {cause?: unknown});
-  readonly code: "locked" | "corrupt" | "budget" | "epoch" | "store" | "closed";
+  readonly code: "locked" | "corrupt" | "budget" | "epoch" | "store" | "closed" | "key";
 }
 
 /**
@@ -80,7 +92,14 @@ export interface Ledger {
   readonly budget: string;
   /** The exact sum of all that was paid. */
   readonly spent: string;
+  /** What is left of the budget; with a slot, of the budget of a window without turns yet. */
   readonly remaining: string;
+  /** The only key whose policies this ledger takes: 64 hexadecimal digits. */
+  readonly key: string | null;
+  /** Of policies with a period the ledger releases in epochs of this form whose number is slot modulo period. */
+  readonly slot: Readonly<{epochs: Schedule["epochs"]; period: number; slot: number}> | null;
+  /** The first epoch of the slot from the ledger's epoch on; null without a slot, or in an epoch of another form. */
+  readonly next: string | null;
   /** Gives up the store, after the releases that go on. */
   close(): Promise<void>;
 }
@@ -93,5 +112,18 @@ export function openLedger(store: Store, options: LedgerOptions): Promise<Ledger
  * policy's epsilon before the draw. A second call in the same epoch returns the same report, and costs nothing. Data
  * that cannot be used give a report all the same. Rejects with LedgerError, or with Refused for a policy or a ledger
  * that this package did not make.
+ *
+ * Under a schedule the epoch must be one of it, not after the clock's, and not before one that the ledger has. With a
+ * period, the ledger draws a slot once. Resolves to null in every epoch that is not of the slot: nothing is paid or
+ * drawn, and `ledger.next` says when.
+ *
+ * With a key, `signed.signature` must be a signature of the policy by it, and the ledger takes no other key from then
+ * on. Without, it is by the key of the ledger.
  */
-export function release(policy: Policy, data: Uint8Array, ledger: Ledger): Promise<Uint8Array>;
+export function release(policy: Policy, data: Uint8Array, ledger: Ledger, signed?: Signed): Promise<Uint8Array | null>;
+
+/** The line of a signature file, and the key that the user names: 64 hexadecimal digits. */
+export interface Signed {
+  key?: string;
+  signature?: string;
+}
