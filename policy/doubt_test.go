@@ -261,14 +261,6 @@ func released(ctx context.Context, p Policy, l ledger.Ledger, private []byte, pr
 	return release(ctx, p, l, private, project, random)
 }
 
-// startFunc is a Projector that begins as the function says, and ends nothing.
-type startFunc func() (ProjectFunc, error)
-
-func (f startFunc) Start(context.Context) (ProjectFunc, func(), error) {
-	project, err := f()
-	return project, func() {}, err
-}
-
 type releaser func(ctx context.Context, p Policy, l ledger.Ledger, private []byte, project ProjectFunc,
 	random io.Reader) (Report, error)
 

@@ -218,11 +218,6 @@ func epsPolicy(t testing.TB, eps, note string) Policy {
 
 var identity ProjectFunc = func(_ context.Context, mu []float64) ([]float64, error) { return mu, nil }
 
-// readerFunc is a random source.
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
-
 // memory is a store in memory.
 type memory struct{ bytes.Buffer }
 

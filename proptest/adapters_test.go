@@ -398,19 +398,6 @@ func newChannel(c [][]float64, eps *big.Rat, m []float64, bits int) (privacy.Cha
 	return ch, nil
 }
 
-func rowsOf(m cost.Matrix) [][]float64 {
-	k, _ := m.Dims()
-	c := make([][]float64, k)
-	for i := range c {
-		c[i] = append([]float64(nil), m.Row(i, nil)...)
-	}
-	return c
-}
-
-func problemOf(m cost.Matrix, mu, lo, hi []float64) proptest.Problem {
-	return proptest.Problem{C: rowsOf(m), Mu: mu, Lo: lo, Hi: hi}
-}
-
 // counted is the problem of an estimator.
 func counted(counts []uint64, rows [][]float64) (estimate.Problem, error) {
 	c, err := estimate.NewChannel(len(rows), len(counts), func(i int, dst []float64) { copy(dst, rows[i]) })

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestInitialPivots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.run(context.Background(), 1<<40)
+		l.run(context.Background(), math.MaxInt)
 		if without := l.pivots; r.Stats.Pivots >= without {
 			t.Errorf("seed %d: %d pivots, %d without the first ones", seed, r.Stats.Pivots, without)
 		}
