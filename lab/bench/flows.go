@@ -104,10 +104,8 @@ func roads(r *rand.Rand, side int, most int64) *network.Problem {
 	g := withNodes(side * side)
 	both := func(a, b int, main bool) {
 		length := 80 + r.Int64N(41)
-		room := most
-		if main || most == network.Unlimited {
-			room = network.Unlimited
-		} else {
+		room := int64(network.Unlimited)
+		if !main && most != network.Unlimited {
 			room = 1 + r.Int64N(most)
 		}
 		g.AddArc(a, b, 0, room, length)
