@@ -43,7 +43,7 @@ func ReleaseCommand(e *Env) *Command {
 		Examples: []string{
 			"release -ledger ledger -budget 4 -epoch 2026-11 policy.json counts.csv",
 			"release -ledger ledger -epoch 2026-12 -o report.txt policy.json counts.csv",
-			"release -ledger ledger -epoch auto -o report.txt policy.json counts.csv",
+			"release -ledger monthly -budget 4 -epoch auto -o report.txt monthly.json counts.csv",
 			"release -check policy.json counts.csv",
 		},
 		Flags: newFlags("release"),

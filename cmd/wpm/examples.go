@@ -24,6 +24,7 @@ var examples = map[string][]string{
 		publisher.Example,
 		"wpm design -points places.csv -eps 1.5 -title 'trips to work' -card card.txt -o places.json",
 		"wpm design -grid 20x20 -eps 4 -mode projection -o other.json",
+		"wpm design -grid 20x20 -eps 4 -epochs month -period 12 -o monthly.json",
 	},
 	"wpm report": {"wpm report policy.json reports.txt"},
 	"wpm count": {
