@@ -94,7 +94,7 @@ var pythonMissed = []brokenMust{
 	py("policy 5", "output labels twice", `(p["output_labels"] is None or len(set(outputs)) == kv)`, "True", inPolicy),
 	py("policy 4", "extra of 0 units", "and all(add.values()) and", "and all(add[j] for j in full) and", inPolicy),
 	py("policy 4", "full where hi is lo", "and all(add.values()) and", "and all(u for _, u in extra) and", inPolicy),
-	py("policy 3", "no rows in mode mixture", `(two or p["rows"])`, "True", inPolicy),
+	py("policy 3", "no rows in mode mixture", `(two or coded or p["rows"])`, "True", inPolicy),
 	py("policy 6", "a loss in any spelling", "quote(canonical(epsilon(x)))", "quote((epsilon(x), x)[1])", inPolicy),
 	py("epsilon", "a denominator of 2^128", "and x.denominator < 2**128", "and x.denominator <= 2**128", inVerify),
 	py("epsilon", "no large denominators", "and x.denominator < 2**128", "and x.denominator < 2**127", inVerify),

@@ -23,4 +23,4 @@ print(f"row 17: {r.errors[17]}")
 # Prints:
 # 999 of 1000 users, q of shape (1000, 400)
 # mean distance 0.0871, at most 0.1416; no client's is above 0.2856
-# row 17: wrong mass: the 0 entries of Source sum to 0
+# row 17: wrong mass: the 0 entries of users[17] sum to 0

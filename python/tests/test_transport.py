@@ -119,7 +119,7 @@ class TestProjector(unittest.TestCase):
         np.testing.assert_array_equal(np.flatnonzero(r.status), [3, 5, 8, 9])
         np.testing.assert_array_equal(np.flatnonzero(np.isnan(r.q).all(1)), [3, 5, 8, 9])
         self.assertEqual(sorted(r.errors), [3, 5, 8, 9])
-        self.assertIn("no mass", r.errors[3])
+        self.assertIn("sum to 0", r.errors[3])
         good = r.status == 0
         np.testing.assert_array_equal(r.q[good], self.projector.many(self.users[good]).q)
         self.assertTrue(np.isfinite(r.q[good]).all() and np.isnan(r.value[~good]).all())
@@ -248,7 +248,7 @@ class TestInput(unittest.TestCase):
             ("C", [[10**400, 1], [1, 1]], "array of numbers"),
             ("mu", np.array(["1", "2"], object), "text"), ("mu", np.array([1, None], object), "mu[1] is nan"),
             ("C", np.array([["1", "2"], ["3", "4"]]), "real numbers"), ("C", np.zeros((2, 2), "M8[s]"), "real numbers"),
-            ("mu", [1, np.inf], "mu[1] is inf"), ("mu", [1, -1], "-1"), ("mu", [0, 0], "no mass"), ("mu", [1], "shape"),
+            ("mu", [1, np.inf], "mu[1] is inf"), ("mu", [1, -1], "-1"), ("mu", [0, 0], "sum to 0"), ("mu", [1], "shape"),
             ("mu", [[1, 1]], "2 dimensions"), ("mu", None, ""), ("mu", np.ma.array([1, 1], mask=[0, 1]), "masked"),
             ("mu", ["a", "b"], "real numbers"), ("mu", [None, 1], ""), ("mu", [1, [1]], "array of numbers"),
             ("mu", 1, "0 dim"),

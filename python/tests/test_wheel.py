@@ -126,7 +126,7 @@ class TestWheel(unittest.TestCase):
                 lines = r.stdout.splitlines()
                 self.assertEqual(len(lines), 8, r)
                 self.assertEqual(lines[:4], ["0: value 0.75, 128 bytes", "freed: 3"] * 2, r)
-                self.assertIn("no mass", lines[4])
+                self.assertIn("sum to 0", lines[4])
                 self.assertTrue(lines[6].startswith('2: {"error":"internal error'), lines)
 
 
