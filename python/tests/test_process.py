@@ -208,7 +208,10 @@ class TestDocs(unittest.TestCase):
             section = doc.split("Parameters\n----------\n")[1].split("\n\n")[0]
             heads = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
             told = [name.strip() for head in heads for name in head.split(",")]
-            self.assertEqual([n for n in told if not n.startswith("**")], names, f)
+            told = [n.lstrip("*") for n in told if not n.startswith("**")]
+            if f in (wpm.solve, wpm.solve_sample):  # what they take, and then what only POT's have
+                told, names = sorted(told), sorted(names)
+            self.assertEqual(told, names, f)
         if not inspect.isclass(f):
             self.assertIn("Returns\n-------", doc, f)
 
