@@ -183,8 +183,8 @@ func Load(p policy.Policy, opt Options) (*Mechanism, error) {
 }
 
 // CheckCost decides whether the policy has a usable cost: a cost that a cost.Spec describes, within the limits of package
-// cost, and of the policy's size. With codes that is a cost between its inputs. A mixture policy may also have no cost. The errors are those of
-// Load. CheckCost takes only the time to read the cost.
+// cost, and of the policy's size. With codes that is a cost between its inputs. A mixture policy may also have no cost.
+// The errors are those of Load. CheckCost takes only the time to read the cost.
 func CheckCost(p policy.Policy) error {
 	if len(p.Cost()) == 0 && p.Mode() == policy.Mixture {
 		return nil

@@ -52,11 +52,11 @@
 //
 // # Private and public
 //
-// All kinds except base-measure, sphere, shuffled and minimax hold the private distribution that was projected (a flow may hold it). Their
-// bounds and their problem hash also reveal the distribution, to anyone who can guess it. So these certificates are as
-// private as the data and must not leave the device: such a [Certificate] prints as a fixed text under every verb and
-// encoder, and only Encode shows it. Base-measure, sphere, shuffled and minimax certificates are functions of public parameters
-// and may be published.
+// All kinds except base-measure, sphere, shuffled and minimax hold the private distribution that was projected (a flow
+// may hold it). Their bounds and their problem hash also reveal the distribution, to anyone who can guess it. So these
+// certificates are as private as the data and must not leave the device: such a [Certificate] prints as a fixed text
+// under every verb and encoder, and only Encode shows it. Base-measure, sphere, shuffled and minimax certificates are
+// functions of public parameters and may be published.
 //
 // # Cost
 //

@@ -25,8 +25,8 @@
 //
 // # Cost
 //
-// For k outputs an upload has some 16 (k + 7 sqrt(k)) bytes, and takes k log k operations of the client and of each server. BenchmarkUpload
-// measures both.
+// For k outputs an upload has some 16 (k + 7 sqrt(k)) bytes, and takes k log k operations of the client and of each
+// server. BenchmarkUpload measures both.
 //
 // # Sources
 //

@@ -63,8 +63,8 @@ func TestCountLines(t *testing.T) {
 	}
 }
 
-// TestAuditLines holds which packages docs/audit.md says that an auditor reads, and how many lines: within a fifth in all, since the page is
-// to plan by. With -update it writes them.
+// TestAuditLines holds which packages docs/audit.md says that an auditor reads, and how many lines: within a fifth in
+// all, since the page is to plan by. With -update it writes them.
 func TestAuditLines(t *testing.T) {
 	const page = "docs/audit.md"
 	const begin, end = "<!-- lines: go test ./maintain -run TestAuditLines -update -->\n", "<!-- end -->\n"
@@ -113,7 +113,8 @@ func TestAuditLines(t *testing.T) {
 	}
 	if !numtest.Update() {
 		if max(said-are, are-said)*5 > are || rows != len(counts) {
-			t.Errorf("%s says %d lines of code in %d packages, there are %d in %d: run go test ./maintain -run TestAuditLines -update", page, said, rows, are, len(counts))
+			t.Errorf("%s says %d lines of code in %d packages, there are %d in %d: "+
+				"run go test ./maintain -run TestAuditLines -update", page, said, rows, are, len(counts))
 		}
 		return
 	}

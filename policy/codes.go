@@ -73,8 +73,9 @@ func (c Code) Color(i int) int {
 
 // scanColor is Color for private data: it reads all bytes, without a branch on i.
 //
-// The colour has 20 bits at most, so it is in the window of 32 bits that starts with the byte of its first one. Byte first + d of the window, d from 0 to 3, moves to the left by 24 - 8 d. For any other d that is 32 to 56, which
-// leaves no bit of the lowest 32, or, as a number without sign, above 63, which leaves none at all.
+// The colour has 20 bits at most, so it is in the window of 32 bits that starts with the byte of its first one. Byte
+// first + d of the window, d from 0 to 3, moves to the left by 24 - 8 d. For any other d that is 32 to 56, which leaves
+// no bit of the lowest 32, or, as a number without sign, above 63, which leaves none at all.
 func (c Code) scanColor(i int) int {
 	size := uint64(colorBits(c.Colors))
 	at := uint64(i) * size

@@ -64,8 +64,9 @@
 //
 // The device, the process and its crypto/rand are trusted. In projection mode the running time depends on μ, and on
 // whether the private bytes are usable. In both modes the time to parse the private bytes depends on them. An attacker
-// who can time the device is out of scope. Package ledger says what its text does not cover. An abandoned solver keeps its goroutine until it returns. On js/wasm, where goroutines are not preempted, a solver that
-// never yields cannot be abandoned.
+// who can time the device is out of scope. Package ledger says what its text does not cover. An abandoned solver keeps
+// its goroutine until it returns. On js/wasm, where goroutines are not preempted, a solver that never yields cannot be
+// abandoned.
 //
 // [The specification]: https://github.com/wpm-go/wpm/blob/main/docs/spec/policy.md
 package policy

@@ -138,8 +138,9 @@ func TestVerifyDevices(t *testing.T) {
 
 // TestSummedDigits: three digits, to the private side.
 func TestSummedDigits(t *testing.T) {
-	for x, want := range map[float64][2]string{0.10731: {"0.108", "0.107"}, 0.1: {"0.1", "0.1"}, 2: {"2", "2"}, 1234.5: {"1.24e+03", "1.23e+03"},
-		0: {"0", "0"}, 0.05: {"0.05", "0.05"}} {
+	for x, want := range map[float64][2]string{0.10731: {"0.108", "0.107"}, 0.1: {"0.1", "0.1"}, 2: {"2", "2"},
+		1234.5: {"1.24e+03", "1.23e+03"},
+		0:      {"0", "0"}, 0.05: {"0.05", "0.05"}} {
 		if up, down := summed.Up(x), summed.Down(x); up != want[0] || down != want[1] {
 			t.Errorf("%v: %s and %s, want %v", x, up, down, want)
 		}

@@ -7,9 +7,9 @@
 // devices, releases are drawn from each world once, and a map is estimated from them. The worlds are:
 //
 //   - With a prior p, a public distribution that is expected to be about right, a world is p with 15 to 30 % of its
-//     mass moved elsewhere; every fifth is p itself, with releases of its own. Let s be the total variation distance between p and the even map. A mass of 15 % times s
-//     moves between regions, by a smooth random field around places drawn uniformly. A mass of 30 % times 1 - s moves
-//     from everywhere to all places alike.
+//     mass moved elsewhere; every fifth is p itself, with releases of its own. Let s be the total variation distance
+//     between p and the even map. A mass of 15 % times s moves between regions, by a smooth random field around places
+//     drawn uniformly. A mass of 30 % times 1 - s moves from everywhere to all places alike.
 //   - Without a prior, the worlds are log-Gaussian maps of two lengths and five roughnesses, from nearly even to
 //     concentrated on few places. They differ far more than the worlds of one prior. So the prediction is a range,
 //     relative to the guess.

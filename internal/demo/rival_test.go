@@ -19,7 +19,8 @@ func TestLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := res.Learned
-	if !(0 < l.Map && l.Map < l.Raw && l.Raw < l.Guess) || !(l.Map < l.OUE && l.OUE < l.Guess) || l.Signal != "ok" || res.Modes[1].W1 != l.Raw {
+	if !(0 < l.Map && l.Map < l.Raw && l.Raw < l.Guess) || !(l.Map < l.OUE && l.OUE < l.Guess) ||
+		l.Signal != "ok" || res.Modes[1].W1 != l.Raw {
 		t.Errorf("%+v, modes %+v", l, res.Modes)
 	}
 	for _, shares := range [][]float64{l.Shares, l.OUEShares} {

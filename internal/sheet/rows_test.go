@@ -27,7 +27,8 @@ func TestRounding(t *testing.T) {
 	for low := 0.0; low < 1; low += 0.0173 {
 		for high := low; high <= 1; high += 0.0119 {
 			a, b := outward(low, high)
-			if half := (high - low) / 2; *a > low || *b < high || *a < 0 || *b > 1 || half > 0 && (low-*a > half/10+2e-15 || *b-high > half/10+2e-15) {
+			if half := (high - low) / 2; *a > low || *b < high || *a < 0 || *b > 1 ||
+				half > 0 && (low-*a > half/10+2e-15 || *b-high > half/10+2e-15) {
 				t.Errorf("[%v, %v] becomes [%v, %v]", low, high, *a, *b)
 			}
 		}

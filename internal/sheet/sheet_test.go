@@ -176,8 +176,8 @@ func TestGeoJSON(t *testing.T) {
 	}
 }
 
-// TestPage: a page is one file without a link, and its script needs no network; its drawings are XML, text is escaped, and every place is
-// drawn once in each panel.
+// TestPage: a page is one file without a link, and its script needs no network; its drawings are XML, text is escaped,
+// and every place is drawn once in each panel.
 func TestPage(t *testing.T) {
 	for name, s := range sheets(t) {
 		s.Tables = []Table{{Title: "Regions", Head: []string{"region"}, Rows: [][]string{{"<b>"}}}}

@@ -70,16 +70,20 @@ test("names and numbers of epochs", () => {
     for (const ms of [NaN, Infinity, 1e18]) assert.equal(epochName(form, epochAt(form, ms)), null);
   }
   // Weeks of ISO 8601 at the ends of years.
-  for (const [day, week] of [["2021-01-03", "2020-W53"], ["2021-01-04", "2021-W01"], ["2024-12-30", "2025-W01"], ["2027-01-03", "2026-W53"]]) {
+  for (const [day, week] of [
+    ["2021-01-03", "2020-W53"], ["2021-01-04", "2021-W01"], ["2024-12-30", "2025-W01"], ["2027-01-03", "2026-W53"],
+  ]) {
     assert.equal(epochName("week", epochAt("week", Date.parse(day))), week);
   }
   const bad = {year: ["1999", "202", "20260", "٢٠٢٦", "2026\n", " 2026"], month: ["2026-00", "2026-13", "2026-1", "1999-12"],
-    week: ["2026-W00", "2025-W53", "2026-W54", "2026-w01", "2026-01"], day: ["2026-02-29", "2026-04-31", "2026-01-00", "2026-13-01", "2026-W1-01"]};
+    week: ["2026-W00", "2025-W53", "2026-W54", "2026-w01", "2026-01"],
+    day: ["2026-02-29", "2026-04-31", "2026-01-00", "2026-13-01", "2026-W1-01"]};
   for (const form of FORMS) for (const s of bad[form]) assert.equal(epochNumber(form, s), null, `${form} ${s}`);
 });
 
 test("schedules that are refused", async () => {
-  for (const schedule of [{epochs: "toString"}, {epochs: "constructor", period: 0}, {epochs: "decade"}, {period: 1}, {period: 10001}, {first: "2026"},
+  for (const schedule of [{epochs: "toString"}, {epochs: "constructor", period: 0}, {epochs: "decade"},
+    {period: 1}, {period: 10001}, {first: "2026"},
     {first: "2026-02", last: "2026-01"}, {last: "2026-13"}]) {
     await assert.rejects(policy("x", schedule), Refused, JSON.stringify(schedule));
   }
@@ -161,7 +165,9 @@ test("another form and another period are refused, and write nothing", async () 
   const store = memory();
   await pay(store, "2024-01", await policy("x"));
   const before = text(store);
-  for (const [epoch, schedule] of [["2024-05", {period: 4}], ["2024-05", {period: 2}], ["2024", {epochs: "year"}], ["2024-W40", {epochs: "week"}]]) {
+  for (const [epoch, schedule] of [
+    ["2024-05", {period: 4}], ["2024-05", {period: 2}], ["2024", {epochs: "year"}], ["2024-W40", {epochs: "week"}],
+  ]) {
     await assert.rejects(pay(store, epoch, await policy("y", schedule), "1"), {code: "epoch"}, JSON.stringify(schedule));
   }
   assert.equal(text(store).replace(before, ""), "");
@@ -231,12 +237,15 @@ test("lines that are refused, and lines that are not", async () => {
   const start = "wpm-ledger-1 9", id = one.id, slot = "slot month 12 1", turn = (epoch) => `turn 1 ${id} ${epoch}`, key = `key ${id}`;
   const report = (epoch) => `report 77706d31${id}01000000 ${epoch}`;
   const good = [[key], [slot], [key, slot], [slot, key], [slot, turn("2026-01"), report("2026-01"), turn("2027-01")],
-    [slot, turn("2026-01"), turn("2026-01"), `debit 1 ${id} x`, turn("2026-01")], ["slot week 2 0", "slot month 3 ~torn 0"], ["slot year 10000 9999"]];
+    [slot, turn("2026-01"), turn("2026-01"), `debit 1 ${id} x`, turn("2026-01")],
+    ["slot week 2 0", "slot month 3 ~torn 0"], ["slot year 10000 9999"]];
   for (const lines of good) await open(memory(bytes(sealed(start, ...lines))), "e", "9");
   const bad = [[key, key], [slot, slot], ["key "], [`key ${id.toUpperCase()}`], [`${key} x`], [turn("2026-01")], [slot, turn("2026-02")],
     [slot, turn("2027-01"), turn("2026-01")], [slot, turn("2026")], [slot, turn("2026-01"), report("2027-01")],
-    [turn("2026-01"), slot], ...["month 12 12", "month 12 -1", "month 12 01", "month 012 1", "month 1 0", "month 0 0", "month 10001 0", "month +2 0",
-      "month 2 1e0", "month 2 NaN", "decade 2 0", "toString 2 0", " 2 0", "month 2", "month 2 0 0", "month 2 0.5", "month 2.5 0"].map((s) => [`slot ${s}`])];
+    [turn("2026-01"), slot], ...["month 12 12", "month 12 -1", "month 12 01", "month 012 1", "month 1 0", "month 0 0",
+      "month 10001 0", "month +2 0",
+      "month 2 1e0", "month 2 NaN", "decade 2 0", "toString 2 0", " 2 0", "month 2", "month 2 0 0",
+      "month 2 0.5", "month 2.5 0"].map((s) => [`slot ${s}`])];
   for (const lines of bad) {
     await assert.rejects(open(memory(bytes(sealed(start, ...lines))), "e", "9"), {code: "corrupt"}, lines.join());
   }
@@ -254,7 +263,8 @@ test("a signature by the key that is named, from then on by the ledger's", async
   const before = text(store), other = await decode(bytes(example.replace("three", "3")));
   const refused = [
     [one, {key: KEY}], [one, {signature: SIGNATURE}], [one, {key: OTHER, signature: SIGNATURE}], [other, {key: KEY, signature: SIGNATURE}],
-    [one, {key: KEY.toUpperCase(), signature: SIGNATURE}], [one, {key: "", signature: SIGNATURE}], [one, {key: 7, signature: SIGNATURE}], [one, {key: null}],
+    [one, {key: KEY.toUpperCase(), signature: SIGNATURE}], [one, {key: "", signature: SIGNATURE}],
+    [one, {key: 7, signature: SIGNATURE}], [one, {key: null}],
     [one, {key: KEY, signature: SIGNATURE.replace(KEY, OTHER)}],
     [one, {key: KEY, signature: SIGNATURE.trim()}], [one, {key: KEY, signature: SIGNATURE + "\n"}], [one, {key: KEY, signature: null}],
     [one, {key: KEY, signature: SIGNATURE.replace("c523", "c524")}], [one, {key: OTHER, signature: SIGNATURE.replace(KEY, OTHER)}],

@@ -227,8 +227,9 @@ func onEarth(x [][]float64) [][2]float64 {
 }
 
 func foreigns(c *config, w io.Writer) error {
-	fmt.Fprint(w, "Places on the earth (great circle) and in the plane that crowd around towns whose sizes and widths have heavy tails, and other\n"+
-		"costs; masses: Pareto(0.6), Zipf(1.5), Dirichlet(1), equal. Where no eps is named: plain transport. LEMON: the best of its pivot rules.\n\n")
+	fmt.Fprint(w, "Places on the earth (great circle) and in the plane that crowd around towns whose sizes and "+
+		"widths have heavy tails, and other\ncosts; masses: Pareto(0.6), Zipf(1.5), Dirichlet(1), equal. Where no eps is named: "+
+		"plain transport. LEMON: the best of its pivot rules.\n\n")
 	t := c.lines("LEMON", "POT")
 	worst := 0.0
 	for n, f := range foreign {

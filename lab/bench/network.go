@@ -100,7 +100,8 @@ func withNodes(n int) *network.Problem { return &network.Problem{Supply: make([]
 
 // networks compares the general network simplex with LEMON's three best pivot rules.
 func networks(c *config, w io.Writer) error {
-	fmt.Fprint(w, "10^4 nodes and 10^5 arcs, then networks as others draw them; LEMON in int64 on a StaticDigraph, its construction counted, as\n"+
+	fmt.Fprint(w, "10^4 nodes and 10^5 arcs, then networks as others draw them; LEMON in int64 on a "+
+		"StaticDigraph, its construction counted, as\n"+
 		"ours is; the best of its three best pivot rules.\n\n")
 	t := c.lines("LEMON")
 	for _, f := range families {

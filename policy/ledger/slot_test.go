@@ -443,7 +443,7 @@ func slotProcesses() {
 func TestSlotProcesses(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	for _, kill := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "ledger")
@@ -455,7 +455,7 @@ func TestSlotProcesses(t *testing.T) {
 			cmd := exec.CommandContext(ctx, self)
 			cmd.Env, cmd.Stdout = append(os.Environ(), slotProcess+"="+path), &outs[i]
 			if err := cmd.Start(); err != nil {
-				t.Skip(err)
+				t.Fatal(err)
 			}
 			running = append(running, cmd)
 			if kill && i%3 == 0 {

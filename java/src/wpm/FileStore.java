@@ -218,7 +218,8 @@ public final class FileStore implements Store {
             return !s[1].equals(start) || s[0].equals("Z") && s[2].equals("1");
           } catch (IOException e) {
             // No such process, if those of everybody can be seen: process 1 can be, and this one.
-            return !Files.exists(Paths.get("/proc/" + pid)) && Files.exists(Paths.get("/proc/1/stat")) && Files.exists(Paths.get("/proc/self/stat"));
+            return !Files.exists(Paths.get("/proc/" + pid)) && Files.exists(Paths.get("/proc/1/stat"))
+                && Files.exists(Paths.get("/proc/self/stat"));
           }
         }
       };

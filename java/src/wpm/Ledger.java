@@ -278,7 +278,8 @@ public final class Ledger implements AutoCloseable {
     Refused.need(n != Schedule.NONE, Refused.Kind.EPOCH, "epoch " + d.epoch + " is no " + s.form);
     Refused.need(n >= s.first && n <= s.last, Refused.Kind.EPOCH, "the policy is not for epoch " + d.epoch);
     String now = Schedule.at(s.form, d.clock);
-    Refused.need(now != null && n <= Schedule.number(s.form, now), Refused.Kind.EPOCH, "the clock says " + now + ", before epoch " + d.epoch);
+    Refused.need(now != null && n <= Schedule.number(s.form, now), Refused.Kind.EPOCH,
+        "the clock says " + now + ", before epoch " + d.epoch);
     Refused.need(n >= latest.getOrDefault(s.form, Long.MIN_VALUE), Refused.Kind.EPOCH, "the ledger has a later epoch than " + d.epoch);
     return n;
   }
@@ -304,7 +305,8 @@ public final class Ledger implements AutoCloseable {
 
   /** Releases under a policy that is signed by a key, 64 hexadecimal digits. From then on the ledger takes no other key. */
   public byte[] release(Policy policy, String epoch, byte[] data, String key, String signature) throws IOException, Refused {
-    Refused.need(key == null || signature != null && policy.signedBy(key, signature), Refused.Kind.KEY, "the policy is not signed by the key");
+    Refused.need(key == null || signature != null && policy.signedBy(key, signature), Refused.Kind.KEY,
+        "the policy is not signed by the key");
     Draw draw = new Draw(policy);
     byte[] random = new byte[Draw.randomBytes(policy)];
     SecureRandom source = new SecureRandom();

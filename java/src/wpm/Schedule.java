@@ -81,7 +81,8 @@ final class Schedule {
       long monday = day - Math.floorMod(day, 7);
       while (firstMonday(year) > day) year--;
       while (firstMonday(year + 1) <= day) year++;
-      return year < 2000 || year > 9999 ? null : String.format(java.util.Locale.ROOT, "%04d-W%02d", year, (monday - firstMonday(year)) / 7 + 1);
+      if (year < 2000 || year > 9999) return null;
+      return String.format(java.util.Locale.ROOT, "%04d-W%02d", year, (monday - firstMonday(year)) / 7 + 1);
     }
     if (year < 2000 || year > 9999 || days(year, 1, 1) > day) return null;
     int month = 1;

@@ -46,4 +46,6 @@ async function answer({epoch, budget, wait, tear, text, die, close}) {
   return {report: hex(report), spent: ledger.spent};
 }
 
-onmessage = ({data}) => answer(data).then(postMessage, (e) => postMessage({error: e.code ?? `${e?.stack ?? e}`, cause: `${e?.cause?.name}`, drew}));
+onmessage = ({data}) => answer(data).then(postMessage, (e) => postMessage({
+  error: e.code ?? `${e?.stack ?? e}`, cause: `${e?.cause?.name}`, drew,
+}));

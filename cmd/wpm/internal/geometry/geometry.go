@@ -19,7 +19,8 @@ import (
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "points",
-			Usage: "`FILE` of input points: GeoJSON, or CSV whose header names the columns label, and lat,lon or x,y,z or x1,...,xn (gzip allowed; - is standard input)"},
+			Usage: "`FILE` of input points: GeoJSON, or CSV whose header names the columns label, and lat,lon or x,y,z " +
+				"or x1,...,xn (gzip allowed; - is standard input)"},
 		&cli.StringFlag{Name: "label", DefaultText: "label, name or id",
 			Usage: "with GeoJSON in -points: the `PROPERTY` that has the labels"},
 		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},

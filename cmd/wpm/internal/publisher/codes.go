@@ -178,7 +178,8 @@ func (d CodesCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "\t-objective uniform makes releases that are places near the truth\n")
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
 	w.Flush()
-	fmt.Fprintf(&b, "\nA policy with codes has no certificate of a worst case: no release stands for a place. Its clients need no solver and do\n"+
+	fmt.Fprintf(&b, "\nA policy with codes has no certificate of a worst case: no release stands for a place. "+
+		"Its clients need no solver and do\n"+
 		"fixed work. One release costs %s of a client's budget; releases add up.\n", d.Epsilon)
 	return b.Bytes(), nil
 }
