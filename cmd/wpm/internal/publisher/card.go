@@ -3,7 +3,6 @@ package publisher
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -11,7 +10,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
@@ -21,45 +19,28 @@ import (
 
 // DesignCard is what a person should know about a policy: the numbers really used.
 type DesignCard struct {
-	Title      string  `json:"title,omitempty"`
-	Geometry   string  `json:"geometry"`
-	Epsilon    string  `json:"epsilon"`
-	Bits       int     `json:"bits"`
-	Mode       string  `json:"mode"`
-	Inputs     int     `json:"inputs"`
-	Outputs    int     `json:"outputs"`
-	ID         string  `json:"id"`
-	Bytes      int     `json:"bytes"`
-	Schedule   string  `json:"schedule,omitempty"`
+	Head
 	P          float64 `json:"p,omitempty"`
-	Unit       string  `json:"unit"`               // of distances
 	Upper      float64 `json:"upper"`              // on the worst W_p^p as published, in integers
 	Lower      float64 `json:"lower"`              // of every eps-LDP mechanism
 	Design     float64 `json:"design"`             // worst W_p^p of the base measure, before it became integers
 	Rounding   float64 `json:"rounding,omitempty"` // projection mode: what rounding adds at most
 	WorstInput string  `json:"worst_input"`
-	Objective  string  `json:"objective"` // what the base measure makes small
 	// certified, of what the base measure makes small, relative; 0 where the objective is uniform or map
-	Gap      float64            `json:"gap"`
-	AskedGap float64            `json:"gap_asked,omitempty"` // at which the search was to end
-	Mass     float64            `json:"mass"`
-	Nonzeros int                `json:"nonzeros"`      // outputs that are ever released
-	Map      *planning.Prospect `json:"map,omitempty"` // of -devices
+	Gap      float64 `json:"gap"`
+	AskedGap float64 `json:"gap_asked,omitempty"` // at which the search was to end
+	Mass     float64 `json:"mass"`
+	Nonzeros int     `json:"nonzeros"` // outputs that are ever released
 	// with the objective map: worst W_p^p of the uniform base measure, the least of all scales
-	Even   float64    `json:"uniform_worst,omitempty"`
-	Disc   float64    `json:"disc"` // share of the outputs that a release favours
-	Table  []TableRow `json:"table,omitempty"`
-	Menu   []MenuRow  `json:"menu,omitempty"`
-	unit   places.Unit
-	metric string // the unit of Displacement
-	kind   wpm.Kind
+	Even  float64    `json:"uniform_worst,omitempty"`
+	Disc  float64    `json:"disc"` // share of the outputs that a release favours
+	Table []TableRow `json:"table,omitempty"`
+	Menu  []MenuRow  `json:"menu,omitempty"`
+	kind  wpm.Kind
 	// Places that no number of devices tells apart.
-	Alike   int `json:"alike,omitempty"`
 	patches patch.Patches
 	// Left out for the size of the cost.
 	noTable, noMenu bool
-	// Displacement is how far a place is at most from where the policy has it, on integer coordinates; nil without places.
-	Displacement *float64 `json:"displacement,omitempty"`
 }
 
 // TableRow is the worst case W_p^p over all private distributions at one eps. NaN-free: a mechanism that
@@ -93,29 +74,13 @@ func compare(ctx context.Context, g places.Geometry, sorted *knapsack.Table, lev
 
 func (d DesignCard) render(asJSON bool) ([]byte, error) {
 	if asJSON {
-		b, err := json.MarshalIndent(d, "", "  ")
-		return append(b, '\n'), err
+		return indented(d)
 	}
 	var b bytes.Buffer
-	if d.Title != "" {
-		fmt.Fprintf(&b, "%s\n\n", d.Title)
-	}
+	d.title(&b)
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	d.Map.Print(w)
-	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
-	fmt.Fprintf(w, "unit\t%v\n", d.unit)
-	if d.Displacement != nil {
-		fmt.Fprintf(w, "\ton integer coordinates: a place is published within %.2g %s of where it is\n", *d.Displacement,
-			d.metric)
-	}
-	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
-	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
-	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
-	if d.Schedule != "" {
-		fmt.Fprintf(w, "schedule\t%s\n", d.Schedule)
-	}
-	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
-	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
+	d.print(w)
 	fmt.Fprintf(w, "base measure\t%s, mass %.6g\n", d.Objective, d.Mass)
 	d.printKind(w)
 	if d.AskedGap > 0 {

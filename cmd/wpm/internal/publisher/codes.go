@@ -3,8 +3,6 @@ package publisher
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -16,44 +14,23 @@ import (
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
-	"github.com/wpm-go/wpm/device"
-	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
 )
 
 // CodesCard is what a person should know about a policy with codes.
 type CodesCard struct {
-	Title    string `json:"title,omitempty"`
-	Geometry string `json:"geometry"`
-	Epsilon  string `json:"epsilon"`
-	Bits     int    `json:"bits"`
-	Mode     string `json:"mode"`
-	Inputs   int    `json:"inputs"`
-	Outputs  int    `json:"outputs"`
-	ID       string `json:"id"`
-	Bytes    int    `json:"bytes"`
-	Schedule string `json:"schedule,omitempty"`
-	Unit     string `json:"unit"` // of distances
-	// Objective is map.
-	Objective string `json:"objective"`
-	Devices   int    `json:"devices"`
-	Seed      uint64 `json:"seed"`
-	Codes     int    `json:"codes"`
-	Discs     int    `json:"discs"`
+	Head           // its Objective is map
+	Devices int    `json:"devices"`
+	Seed    uint64 `json:"seed"`
+	Codes   int    `json:"codes"`
+	Discs   int    `json:"discs"`
 	// Risk is the predicted root risk over that of the best single disc, and Gap how much smaller, relative, that of other
 	// weights can be at most, before the root.
-	Risk float64 `json:"risk"`
-	Gap  float64 `json:"gap"`
-	// Alike is the number of places that no number of devices tells apart from some other.
-	Alike  int                `json:"alike,omitempty"`
-	Person channel.Person     `json:"person"` // what a release says of its owner
-	Map    *planning.Prospect `json:"map,omitempty"`
-	// Displacement is that of a DesignCard.
-	Displacement *float64 `json:"displacement,omitempty"`
-	unit         places.Unit
-	metric       string
-	patches      string
+	Risk    float64        `json:"risk"`
+	Gap     float64        `json:"gap"`
+	Person  channel.Person `json:"person"` // what a release says of its owner
+	patches string
 }
 
 // mostForeseen is the number of places up to which the map is simulated for the card. For 400 places the forecasts take
@@ -94,11 +71,10 @@ func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, 
 			return false, err
 		}
 	}
-	card, err := plan.portray(ctx, c, d, p)
+	card, err := plan.portray(ctx, plan.head(c, p, d.Bits, len(encoded), prospect), c.Uint64("seed"), d, p)
 	if err != nil {
 		return false, err
 	}
-	card.Bytes, card.Map = len(encoded), prospect
 	text, err := card.render(c.Bool("json"))
 	if err != nil {
 		return false, err
@@ -106,15 +82,9 @@ func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, 
 	return true, plan.write(c, p, encoded, text)
 }
 
-func (plan designPlan) portray(ctx context.Context, c *cli.Command, d *wpm.CodesDesign, p policy.Policy) (CodesCard, error) {
-	g, id := plan.geometry, p.ID()
-	card := CodesCard{
-		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: d.Bits, Mode: string(p.Mode()),
-		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Unit: g.Unit.Name,
-		Objective: wpm.Map.String(), Devices: plan.objective.Devices, Seed: c.Uint64("seed"),
-		Risk: d.Risk, Gap: d.Gap, Person: d.Person(), unit: g.Unit,
-		Schedule: device.DescribeSchedule(p.Schedule(), p.Epsilon()),
-	}
+func (plan designPlan) portray(ctx context.Context, head Head, seed uint64, d *wpm.CodesDesign,
+	p policy.Policy) (CodesCard, error) {
+	card := CodesCard{Head: head, Devices: plan.objective.Devices, Seed: seed, Risk: d.Risk, Gap: d.Gap, Person: d.Person()}
 	for _, comp := range d.Components {
 		if comp.Colors > 0 {
 			card.Codes++
@@ -123,7 +93,7 @@ func (plan designPlan) portray(ctx context.Context, c *cli.Command, d *wpm.Codes
 		}
 	}
 	if moved := d.Displacement(); moved > 0 {
-		card.Displacement, card.metric = &moved, g.Metric()
+		card.Displacement, card.metric = &moved, plan.geometry.Metric()
 	}
 	alike, err := published.Alike(ctx, p)
 	card.Alike, card.patches = alike.Shared(), alike.String()
@@ -132,13 +102,10 @@ func (plan designPlan) portray(ctx context.Context, c *cli.Command, d *wpm.Codes
 
 func (d CodesCard) render(asJSON bool) ([]byte, error) {
 	if asJSON {
-		b, err := json.MarshalIndent(d, "", "  ")
-		return append(b, '\n'), err
+		return indented(d)
 	}
 	var b bytes.Buffer
-	if d.Title != "" {
-		fmt.Fprintf(&b, "%s\n\n", d.Title)
-	}
+	d.title(&b)
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	d.Map.Print(w)
 	if d.Map == nil {
@@ -148,20 +115,7 @@ func (d CodesCard) render(asJSON bool) ([]byte, error) {
 	if d.patches != "" && (d.Map == nil || d.Map.Prediction == nil) { // which says it with the floor
 		fmt.Fprintf(w, "\t%s\n", d.patches)
 	}
-	fmt.Fprintf(w, "geometry\t%s\n", d.Geometry)
-	fmt.Fprintf(w, "unit\t%v\n", d.unit)
-	if d.Displacement != nil {
-		fmt.Fprintf(w, "\ton integer coordinates: a place is published within %.2g %s of where it is\n", *d.Displacement,
-			d.metric)
-	}
-	fmt.Fprintf(w, "inputs, outputs\t%d, %d\n", d.Inputs, d.Outputs)
-	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", d.Epsilon)
-	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(d.Epsilon))
-	if d.Schedule != "" {
-		fmt.Fprintf(w, "schedule\t%s\n", d.Schedule)
-	}
-	fmt.Fprintf(w, "mode\t%s\n", d.Mode)
-	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", d.Bits, d.Bits)
+	d.print(w)
 	discs := ""
 	if d.Discs > 0 {
 		discs = " and " + shell.Plural(uint64(d.Discs), "disc")

@@ -3,7 +3,6 @@ package publisher
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -266,17 +265,12 @@ func checked(p policy.Policy, err error) (policy.Policy, []byte, error) {
 // describe writes the card.
 func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Design, p policy.Policy, bytes int,
 	prospect *planning.Prospect) ([]byte, error) {
-	g, base, id := plan.geometry, d.Base(), p.ID()
+	g, base := plan.geometry, d.Base()
 	g.Cost = d.Mechanism().Cost() // of the places as published
 	card := DesignCard{
-		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: p.Polytope().Bits(),
-		Mode:   string(p.Mode()),
-		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
-		P: g.Unit.P, Unit: g.Unit.Name, unit: g.Unit,
-		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Objective: plan.objective.Kind.String(),
-		Gap: d.Gap(), AskedGap: plan.objective.Gap, Nonzeros: base.Nonzeros,
-		Schedule: device.DescribeSchedule(p.Schedule(), p.Epsilon()),
-		Map:      prospect, Even: d.Even(), Disc: d.Disc(), kind: plan.objective.Kind,
+		Head: plan.head(c, p, p.Polytope().Bits(), bytes, prospect), P: g.Unit.P,
+		Design: base.WorstCase, Lower: d.Lower(), Mass: base.Mass, Gap: d.Gap(), AskedGap: plan.objective.Gap,
+		Nonzeros: base.Nonzeros, Even: d.Even(), Disc: d.Disc(), kind: plan.objective.Kind,
 	}
 	worst, input := d.WorstCase()
 	card.Upper, card.WorstInput = worst, p.InputLabel(input)
