@@ -88,6 +88,9 @@ func unusableForms(readable string) map[string]string {
 	each("three fields", func(label, c string) string { return label + "," + c[:len(c)-1] + "," })
 	forms["garbage"] = strings.Repeat("x", len(readable))
 	forms["line ends"] = strings.Repeat("\n", len(readable))
+	forms["short lines"] = strings.Repeat("x\n", len(readable))[:len(readable)]
+	forms["commas and ends"] = strings.Repeat(",\n", len(readable))[:len(readable)]
+	forms["three commas"] = strings.Repeat(",,,\n", len(readable))[:len(readable)]
 	middle := len(lines) / 2
 	for _, name := range []string{"count 1e", "count x", `label "x"`} {
 		bad := strings.SplitAfter(forms[name], "\n")

@@ -68,7 +68,7 @@ const (
 	maxCount   = 1 << 53 // so that a sum over MaxBytes of lines stays far from overflow
 	maxNumeral = 64      // bytes
 
-	spareCount = "1234" // of an entry that stands for one that is not there
+	maxSpare = 15 // bytes of a spare count: more digits take another way through strconv
 )
 
 // ParsePrivate reads private data as Release does. It is for checks on the device and for simulations: a
@@ -127,16 +127,17 @@ type reader struct {
 	named   bool   // user holds the first one
 	user    []byte // of which this has room for the longest
 	entries int
-	spare   []byte       // a line of its own that is right
-	dummy   []byte       // a numeral that is right, whatever its length
+	digits  int          // bytes of their counts
+	missed  int          // lines in which there was no entry
+	times   float64      // a count is added so many times: 1, and 0 of spare entries
+	spare   []byte       // a label that is right, a comma, and maxSpare digits
 	fault   PrivateError // the first one
 }
 
 func newReader(c *content) *reader {
 	return &reader{
-		c: c, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine), user: make([]byte, 0, maxLabel),
-		spare: append(appendLabel(nil, label(c.InputLabels, c.Inputs/2)), ","+spareCount...),
-		dummy: []byte(dummyNumeral),
+		c: c, times: 1, count: make([]float64, c.Inputs), buf: make([]byte, 0, maxLine), user: make([]byte, 0, maxLabel),
+		spare: append(appendLabel(nil, label(c.InputLabels, c.Inputs/2)), ","+dummyNumeral[:maxSpare]...),
 	}
 }
 
@@ -147,11 +148,20 @@ func (r *reader) fail(line int, problem string) {
 }
 
 // all takes data to the end, and then spare entries that change nothing, up to as many as a text of this length can
-// have.
+// have. Their counts have as many bytes as the text has beside the counts that were read, so that all counts together
+// have as many bytes as the text. A line without an entry has cost its search for a comma already.
 func (r *reader) all(data []byte) {
 	size := r.text(data)
-	for range maxEntries(size) - r.entries {
-		r.entry(0, r.spare, 0)
+	label := len(r.spare) - maxSpare - 1
+	r.users, r.times = false, 0
+	for left := maxEntries(size) - r.entries; left > 0; left-- {
+		n := min(max((size-r.digits)/left, 1), maxSpare)
+		if r.missed > 0 {
+			r.missed--
+			r.add(0, r.spare[:label], r.spare[label+1:][:n])
+		} else {
+			r.line(0, r.spare[:label+1+n])
+		}
 	}
 }
 
@@ -213,7 +223,7 @@ func (r *reader) line(n int, line []byte) {
 		switch {
 		case !ok:
 			r.fail(n, "not of the form user,label,count")
-			r.instead(line)
+			r.missed++
 			return
 		case !r.named:
 			if len(user) > maxLabel || !utf8.Valid(user) || bytes.ContainsFunc(user, unicode.IsControl) {
@@ -225,33 +235,23 @@ func (r *reader) line(n int, line []byte) {
 		}
 		line = rest
 	}
-	r.entry(n, line, 1)
+	r.entry(n, line)
 }
 
-// entry adds the count of a line to its input, so many times.
-func (r *reader) entry(n int, line []byte, times float64) {
-	label, count, ok := field(line, r.buf)
-	if !ok {
-		r.fail(n, "not of the form label,count")
-		r.instead(line)
-		return
+// entry adds the count of a line to its input.
+func (r *reader) entry(n int, line []byte) {
+	if len(line) >= minLine-1 {
+		if label, count, ok := field(line, r.buf); ok {
+			r.add(n, label, count)
+			return
+		}
 	}
-	r.add(n, label, count, times)
+	r.fail(n, "not of the form label,count")
+	r.missed++
 }
 
-// instead does the work of an entry for a line that has none, if the line is long enough for one: so there are never
-// more than maxEntries.
-func (r *reader) instead(line []byte) {
-	const most = 32 // bytes: a longer numeral allocates, and most are short
-	if len(line) < minLine-1 {
-		return
-	}
-	label := r.spare[:len(r.spare)-len(spareCount)-1]
-	r.add(0, label, r.dummy[:min(max((len(line)-len(label)-1)/2, 1), most)], 0)
-}
-
-// add adds a count to an input, so many times. Label and count both cost their work whatever is wrong with the other.
-func (r *reader) add(n int, label, count []byte, times float64) {
+// add adds a count to an input. Label and count both cost their work whatever is wrong with the other.
+func (r *reader) add(n int, label, count []byte) {
 	i, ok := r.c.input(label)
 	if !ok {
 		r.fail(n, "not a label of the policy")
@@ -261,8 +261,9 @@ func (r *reader) add(n int, label, count []byte, times float64) {
 		r.fail(n, "not a count from 0 to 2^53")
 		v = 0
 	}
-	r.count[i] += times * v
+	r.count[i] += r.times * v
 	r.entries++
+	r.digits += len(count)
 }
 
 // field cuts a line at the comma after its first field, and undoes that field's quotation marks, in buf. Neither side
