@@ -140,7 +140,7 @@ def read_policy(text, data):
     p = json.loads(s[:opaque.start()] + '\n"input_labels":' + s[opaque.end():])
     version = {f"wpm-policy-{n}": n for n in (1, 2, 3)}.get(p["format"], 0)
     two, coded, timed, k, kv = version > 1 and "geometry" in p, "codes" in p, "schedule" in p, p["inputs"], p["outputs"]
-    need(version == 3 and (coded or timed) or version and not coded and not timed and two == (version == 2), "format")
+    need(version == 3 if coded or timed else version == 1 + two, "format")
     need(1 <= k <= 2**20 and 1 <= kv <= 2**20, "sizes")
     p["epsilon"], a = epsilon(p["epsilon"]), p.get("input_aliases")
     if coded: need(opaque[1] == "null" and p["output_labels"] is None and p["mode"] == "mixture", "beside codes")
