@@ -103,8 +103,9 @@ def flow(p, e, _):
     return cost, cost
 def up(a, b): return -(-a // b)
 def walk(n, p, q, cut=100):  # [(k, bounds on the weight of k)] of Bin(n, p/(p+q)), what is before and after, the least sum
-    mode = min(n, p * (n + 1) // (p + q))
-    k = max(0, mode - 12 * (math.isqrt(n * p * q // (p + q) ** 2) + 1)) if q else n
+    k = mode = min(n, p * (n + 1) // (p + q))
+    weight, r = 1.0, q / p if p else 0
+    while q and k and weight > 2.0**-cut: weight, k = weight * k / (n - k + 1) * r, k - 1  # floats: any first k will do
     before, out, total, lo, hi = up(q * k << BITS, p * (n - k + 1) - q * k) if k else 0, [], 0, 1 << BITS, 1 << BITS
     while True:
         out.append((k, lo, hi))

@@ -187,7 +187,7 @@ func rare(t, a int) bool {
 }
 
 // A walk goes through the outcomes k of Bin(n, p) upwards, from well below the mode until what is left weighs next to
-// nothing. Weights are relative to the first.
+// nothing. Weights are relative to the first: floats decide where that is, and bounds hold for any.
 type walk struct {
 	n, k, mode int
 	ratio      interval // p/(1-p)
@@ -195,19 +195,19 @@ type walk struct {
 	sum        float64  // at most: of the weights so far
 }
 
-// reach is how many standard deviations below the mode a walk begins, and cut the weight relative to all, at which it
-// ends: 10^-30 is left on either side. What is left out counts as known.
-const (
-	reach = 12
-	cut   = 0x1p-100
-)
+// cut ends a walk, where the weight of an outcome is so small a share of all so far. It begins where it is as small a
+// share of the mode's. So some 10^-30 is left on either side, which counts as known.
+const cut = 0x1p-100
 
 func newWalk(n int, o odds) *walk {
 	w := &walk{n: n, mode: min(n, int(float64(n+1)*o.p.up)), ratio: o.ratio, weight: interval{1, 1}, sum: closer}
-	sd := math.Sqrt(float64(n) * o.p.up * (1 - o.p.down))
-	w.k = max(0, w.mode-int(reach*sd)-1)
 	if math.IsInf(o.ratio.down, 1) {
 		w.k = n // with certainty
+		return w
+	}
+	w.k = w.mode
+	for weight := 1.0; w.k > 0 && weight > cut; w.k-- {
+		weight *= float64(w.k) / (float64(n-w.k+1) * o.ratio.up)
 	}
 	return w
 }

@@ -185,9 +185,6 @@ type wholeWalk struct {
 	a, b, r  *big.Int // scratch
 }
 
-// wholeReach is how many standard deviations below the mode a wholeWalk begins: less than 2^-100 is left.
-const wholeReach = 12
-
 // wholeCut is the weight, relative to all, below which a wholeWalk may end: 2^-wholeCut.
 const wholeCut = 100
 
@@ -196,11 +193,13 @@ func newWholeWalk(n int, f fraction) *wholeWalk {
 	mode := new(big.Int).Mul(f.p, big.NewInt(int64(n)+1))
 	w := &wholeWalk{n: n, mode: min(n, int(mode.Quo(mode, whole).Int64())), p: f.p, q: f.q,
 		down: new(big.Int).Lsh(big.NewInt(1), places), a: new(big.Int), b: new(big.Int), r: new(big.Int)}
-	variance := new(big.Int).Mul(f.p, big.NewInt(int64(n)))
-	variance.Mul(variance, f.q).Quo(variance, whole).Quo(variance, whole)
-	sd := int(variance.Sqrt(variance).Int64()) + 1
-	if w.k = max(0, w.mode-wholeReach*sd); f.q.Sign() == 0 {
+	if w.k = w.mode; f.q.Sign() == 0 {
 		w.k = n // with certainty
+	} else if f.p.Sign() > 0 {
+		ratio, _ := new(big.Rat).SetFrac(f.q, f.p).Float64()
+		for weight := 1.0; w.k > 0 && weight > 0x1p-100; w.k-- { // any first k will do
+			weight *= float64(w.k) / float64(n-w.k+1) * ratio
+		}
 	}
 	w.up, w.sum = new(big.Int).Set(w.down), new(big.Int).Set(w.down)
 	return w

@@ -131,11 +131,7 @@ func attained(n int, f, eps, central float64) float64 {
 		first, last := max(0, int(mean-9*sd-9)), min(n, int(mean+9*sd+9))
 		out := make([]float64, last-first+1)
 		for i := range out {
-			k := first + i
-			a, _ := math.Lgamma(float64(n + 1))
-			b, _ := math.Lgamma(float64(k + 1))
-			d, _ := math.Lgamma(float64(n - k + 1))
-			out[i] = math.Exp(a - b - d + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+			out[i] = binomial(n, first+i, p)
 		}
 		return first, out
 	}
@@ -230,6 +226,44 @@ func TestWhole(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRare: where hardly anybody draws from anything but the blanket, laws are far from normal, and what a walk leaves out
+// is next to nothing of a small delta all the same. The delta is summed over all counts, from its definition.
+func TestRare(t *testing.T) {
+	for _, test := range []struct{ gamma, eps, central float64 }{
+		{1023.0 / 1024, 0.0625, 0.02}, {4095.0 / 4096, 0.0625, 0.005}, {1023.0 / 1024, 1, 0.125}, {1 - 0x1p-20, 0.0625, 0.003},
+	} {
+		const n = 24
+		p := Problem{Clients: n, Blanket: rational(test.gamma), Epsilon: test.eps, Delta: 0.5}
+		got, err := Guarantee{test.central, every(n)}.Delta(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, c := math.Exp(test.eps), math.Exp(test.central)
+		f := (1 - test.gamma) / (test.gamma * (e - 1))
+		want := 0.0
+		for m := 1; m <= n; m++ {
+			inner := 0.0
+			for a := range m + 1 {
+				for b := range m + 1 - a {
+					x := float64(a)*(e-c) + float64(b)*(1-e*c) + float64(m-a-b)*(1-c)
+					inner += binomial(m, a, f) * binomial(m-a, b, f/(1-f)) * max(0, x)
+				}
+			}
+			want += binomial(n-1, m-1, test.gamma) * test.gamma / float64(m) * inner
+		}
+		if !(got >= want*(1-1e-9) && got <= want*(1+1e-9)) {
+			t.Errorf("%+v: %v, want %v", test, got, want)
+		}
+	}
+}
+
+func binomial(n, k int, p float64) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
 }
 
 // TestMonotone: more clients, a larger delta and, at one gamma, a smaller eps never cost more than what edges round,
