@@ -17,7 +17,7 @@ import (
 
 // Kinds are the kinds of lines that a client may offer, sorted.
 var kinds = []string{
-	"aggregate", "basemeasure", "draw", "draw-projection", "entropic", "hilbert", "kl", "kpm", "ledger", "phi", "policy", "project",
+	"aggregate", "basemeasure", "certificate", "draw", "draw-projection", "entropic", "hilbert", "kl", "kpm", "ledger", "phi", "policy", "project",
 	"project-large",
 	"round", "round-in-box", "sample", "sphere", "transport", "verify",
 }

@@ -110,7 +110,7 @@ var javascript = []plant{
 func TestPython(t *testing.T) {
 	run := numtest.Program(t, "python3")
 	t.Setenv("PYTHONUNBUFFERED", "") // it would hide that a client does not flush
-	offers := []string{"aggregate", "draw", "draw-projection", "kpm", "ledger", "phi", "policy", "project", "round", "round-in-box", "sample",
+	offers := []string{"aggregate", "certificate", "draw", "draw-projection", "kpm", "ledger", "phi", "policy", "project", "round", "round-in-box", "sample",
 		"transport", "verify"}
 	clients(t, []string{run, "client.py"}, "../vectors", offers, python)
 }

@@ -130,7 +130,7 @@ var pythonMusts = []brokenMust{
 
 	// policy.md.
 	py("policy 1", "2^20 inputs and more", "1 <= k <= 2**20", "1 <= k <= 2**21", inPolicy),
-	py("policy 2", "equal bounds as a list", "if two and len(set(v)) == 1", "if two and len(set(v)) < 0", inPolicy),
+	py("policy 2", "equal bounds as a list", "version > 1 and len(set(v)) == 1", "version > 1 and len(set(v)) < 0", inPolicy),
 	py("policy 3", "a work limit in mode mixture", `p["work_limit_ms"] == 0 if`, `True if`, inPolicy),
 	py("policy 3", "a work limit of more than an hour", "<= 3600000,", "<= 3600001,", inPolicy),
 	py("policy 3", "a work limit of 0", `1 <= p["work_limit_ms"]`, `0 <= p["work_limit_ms"]`, inPolicy),

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/internal/machine"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -98,6 +99,17 @@ var reference = map[string]func(in members) (any, error){
 		}
 		id := p.ID()
 		return map[string]any{"sha256": hex.EncodeToString(id[:])}, nil
+	},
+	"certificate": func(in members) (any, error) {
+		var text string
+		if err := json.Unmarshal(in["certificate"], &text); err != nil {
+			return nil, err
+		}
+		c, err := certificate.Decode([]byte(text))
+		if err == nil {
+			_, err = certificate.Verify(c)
+		}
+		return map[string]any{"verified": true}, err
 	},
 	"kl": func(in members) (any, error) {
 		var logS, lo, hi []number
@@ -202,7 +214,7 @@ var misbehave = map[string]func(w *bufio.Writer, line int, good string){
 // serve is a client on standard input and output.
 func serve(name string) {
 	w := bufio.NewWriter(os.Stdout)
-	kinds := append(slices.Clone(solved), "verify", "round-in-box", "sample", "policy", "kl", "project-large")
+	kinds := append(slices.Clone(solved), "certificate", "verify", "round-in-box", "sample", "policy", "kl", "project-large")
 	switch name {
 	case "hello-twice":
 		kinds = append(kinds, "kl")

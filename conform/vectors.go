@@ -50,6 +50,7 @@ func vectorGroups() []vectorGroup {
 		{"hilbert", "hilbert", hasOp("gibbs"), about(judgeGibbs)},
 		{"base", "basemeasure", nil, about(judgeBase)},
 		{"sphere", "sphere", nil, about(judgeSphere)},
+		{"certificate", "certificate", nil, exactly(nil)},
 		{"aggregate", "aggregate", nil, exactly(map[string]string{"counts": "counts"})},
 	}
 }

@@ -9,6 +9,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "docs"))
 import verify as policy_verify
+import verify_certificate
 getcontext().prec = 100
 sys.set_int_max_str_digits(0)
 NEAR = Decimal("1e-58")  # relative: results have 60 digits
@@ -860,6 +861,35 @@ def may_lock(i):
     if not m or "-" in m.groups() or (m[1], m[2]) != (i["boot"], i["namespace"]):
         return "locked"
     return "take-over" if i["processes"].get(m[3]) not in ("unknown", m[4]) else "locked"
+
+
+# Certificates, by ../docs/verify_certificate.py, which is written from the documentation
+
+REASONS = {"problem_sha256": "hash", "cost_sha256": "hash", "the problem": "limit", "no row fits the blanket": "limit",
+           "the lower bound is not proved": "claim", "the upper bound is not proved": "claim"}
+
+
+def kind_certificate(i, o):
+    text = i["certificate"]
+    try:
+        verify_certificate.check(text, 0)
+    except ValueError as e:
+        raise Refused(REASONS.get(str(e), "evidence"))
+    c = json.loads(text)
+    p, e = c["problem"], c["evidence"]
+    eps, central, gone = Fraction(p["eps"]), Fraction(e.get("central", 0)), Decimal("1e-28")  # what its sums leave out
+    if c["kind"] == "minimax":
+        lower, upper = verify_certificate.minimax(p, e, [[Fraction(x) for x in row] for row in c["cost"]["C"]])
+    else:
+        lower, upper = verify_certificate.shuffled(p, e, None)
+        delta = Fraction(0)
+        if central < eps:
+            bounds = [enclose(x, 96)[above] if x else 2**96 for x, above in ((eps, 1), (central, 0))]
+            delta = verify_certificate.shuffled_delta(p["clients"], Fraction(p["blanket"]), *[Fraction(b, 2**96) for b in bounds],
+                                                      e["edges"])
+        want = Decimal(o["delta"])
+        fault(0 <= real(delta) - want * (1 - NEAR) <= gone + want * Decimal("1e-24"), f"delta is {real(delta)}")
+    fault(near(real(lower), o["lower"], Decimal("1e-30")) and upper == Fraction(o["upper"]), f"{real(lower)} to {upper}")
 
 
 # The schema, as much of JSON Schema as it uses

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A client of wpm in pure Python, from docs/spec: policies, draws, ledgers, counts, rounding, projection, phi, KPM.
+"""A client of wpm in pure Python, from docs/spec: policies, draws, ledgers, counts, rounding, projection, phi, KPM,
+and certificates by ../docs/verify_certificate.py.
 It answers the lines of docs/spec/conform.md on standard input, so that wpm-conform can test it:
     wpm-conform -- python3 vectors/client.py
 Integers and fractions are exact. It takes its random bytes from the lines, so it is no program for private data."""
-import base64, datetime, hashlib, heapq, json, math, re, sys, zlib
+import base64, datetime, hashlib, heapq, json, math, os, re, sys, zlib
 from decimal import Decimal, getcontext
 from fractions import Fraction
 getcontext().prec = 60
@@ -645,6 +646,12 @@ def ask_kpm(mu, eps):
         top += v
         r = max(r, top / (1 - (k - n) * floor))
     return {"q": [float(max(v / r, floor)) for v in mu], "r": float(r)}
+def ask_certificate(certificate):  # one line, by the checker of ../docs
+    need(type(certificate) is str and "\n" not in certificate, "not a certificate")
+    sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs"))
+    from verify_certificate import check
+    check(certificate, 0)
+    return {"verified": True}
 KINDS = {name.removeprefix("ask_").replace("_", "-"): f for name, f in globals().items() if name.startswith("ask_")}
 KINDS["draw-projection"] = ask_draw
 def answer(line):

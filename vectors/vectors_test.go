@@ -22,13 +22,16 @@ import (
 	"github.com/wpm-go/wpm/aggregate/reports"
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
+	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/minimax"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/sphere"
@@ -127,7 +130,8 @@ func TestCheck(t *testing.T) {
 		t.Skip("once more takes some seconds")
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"vectors/check.py", "vectors/vectors.schema.json", "docs/verify.py"} {
+	for _, name := range []string{"vectors/check.py", "vectors/vectors.schema.json", "docs/verify.py",
+		"docs/verify_certificate.py"} {
 		copyTo(t, filepath.Join("..", name), filepath.Join(dir, name))
 	}
 	for _, kind := range vectors.Kinds() {
@@ -800,4 +804,84 @@ func TestSphere(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestCertificate: certificates about many people hold or are refused, and prove what is proved: the lower bound and delta
+// on the safe side, and nearly.
+func TestCertificate(t *testing.T) {
+	type in struct {
+		Certificate string `json:"certificate"`
+	}
+	type out struct {
+		Lower vectors.Number `json:"lower"`
+		Upper vectors.Number `json:"upper"`
+		Delta vectors.Number `json:"delta"`
+	}
+	reasons := map[string][]error{"hash": {certificate.ErrHash, certificate.ErrCost},
+		"limit":    {shuffle.ErrProblem, minimax.ErrProblem},
+		"evidence": {shuffle.ErrEvidence, shuffle.ErrDelta, minimax.ErrEvidence}, "claim": {certificate.ErrClaim}}
+	each(t, "certificate", reasons, func(t *testing.T, in in, out out) error {
+		c, err := certificate.Decode([]byte(in.Certificate))
+		if err != nil {
+			t.Fatalf("not the text of a certificate: %v", err)
+		}
+		b, err := certificate.Verify(c)
+		if err != nil || out.Upper.Rat == nil {
+			return err
+		}
+		if b.Upper.Cmp(out.Upper.Rat) != 0 {
+			t.Errorf("upper is %v, want %v", b.Upper, out.Upper)
+		}
+		const digits, rounding = 1e-59, 0x1p-52 // of the file; of the bound to a float
+		if got, want := b.Lower, out.Lower.Rat; got.Cmp(grown(want, digits)) > 0 || got.Cmp(grown(want, -rounding)) < 0 {
+			t.Errorf("lower is %v, want %v", got.FloatString(20), want.FloatString(20))
+		}
+		if out.Delta.Rat == nil {
+			return nil
+		}
+		p, g := summed(t, in.Certificate)
+		delta, err := g.Delta(p)
+		if err != nil {
+			return err
+		}
+		const promised, nothing = 1e-6, 1e-28 // of docs/algorithms/shuffling.md
+		got := new(big.Rat).SetFloat64(delta)
+		most := grown(out.Delta.Rat, promised)
+		if got.Cmp(grown(out.Delta.Rat, -digits)) < 0 || got.Cmp(most.Add(most, new(big.Rat).SetFloat64(nothing))) > 0 {
+			t.Errorf("delta is %v, want %v", delta, float(out.Delta))
+		}
+		return nil
+	})
+}
+
+// grown returns x (1 + by).
+func grown(x *big.Rat, by float64) *big.Rat {
+	y := new(big.Rat).SetFloat64(by)
+	return y.Add(y.Mul(y, x), x)
+}
+
+// summed reads the problem and the evidence of a certificate of reports that are summed.
+func summed(t *testing.T, text string) (shuffle.Problem, shuffle.Guarantee) {
+	t.Helper()
+	var c struct {
+		Problem struct {
+			Clients int     `json:"clients"`
+			Blanket string  `json:"blanket"`
+			Epsilon float64 `json:"eps"`
+			Delta   float64 `json:"delta"`
+		} `json:"problem"`
+		Evidence struct {
+			Central float64 `json:"central"`
+			Edges   []int   `json:"edges"`
+		} `json:"evidence"`
+	}
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	g, ok := new(big.Rat).SetString(c.Problem.Blanket)
+	if !ok {
+		t.Fatalf("no blanket in %s", text)
+	}
+	return shuffle.Problem{Clients: c.Problem.Clients, Blanket: g, Epsilon: c.Problem.Epsilon, Delta: c.Problem.Delta},
+		shuffle.Guarantee{Epsilon: c.Evidence.Central, Edges: c.Evidence.Edges}
 }

@@ -37,6 +37,7 @@ var generators = []struct {
 	{"entropic", "docs/mathematics.md, entropic projection", mathematics.Entropic},
 	{"base", "docs/mathematics.md, base measure", mathematics.Base},
 	{"sphere", "docs/mathematics.md, sphere", mathematics.Sphere},
+	{"certificate", "docs/certificates.md", mathematics.Certificate},
 	{"release", "docs/spec/release.md", spec.Release},
 	{"ledger", "docs/spec/ledger.md", ledger.Fill},
 	{"aggregate", "docs/spec/counts.md", spec.Aggregate},

@@ -70,6 +70,9 @@ var flagNotes = map[string]string{
 	"invalid: limit":      "a number out of its limits",
 	"invalid: duplicate":  "a shard twice",
 	"invalid: epoch":      "counts of two epochs",
+	"invalid: hash":       "a hash that is not that of the problem, or of the cost",
+	"invalid: evidence":   "evidence that proves nothing, or not what the problem asks for",
+	"invalid: claim":      "a bound that promises more than the evidence proves",
 	"invalid: dimension":  "the dimension is out of range",
 	"invalid: exponent":   "the exponent is out of range",
 }
