@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/private"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -165,7 +166,7 @@ func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *min
 // Projection is the answer for one private distribution μ. It is a function of μ, and as private as μ. However it is
 // printed, it shows nothing; only a release may leave the device.
 type Projection struct {
-	policy.Redacted[Projection]
+	private.Redacted[Projection]
 	*projection
 }
 

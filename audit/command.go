@@ -24,7 +24,7 @@ const maxErrorText = 200
 //
 // The protocol. The arguments may contain the placeholders {n}, the number of draws wanted, {input}, the index
 // of the input, or "fallback", or "mixed", and {label}, its label. On standard input the program gets the private
-// counts of the client, in the format of policy.Private: for an input two lines, label,count and "LABEL",1; for the
+// counts of the client, in the format of package private: for an input two lines, label,count and "LABEL",1; for the
 // fallback nothing at all; for a mixed client any number of lines. It must print n lines, one draw each: the label of
 // an output, or its index in decimal if outputs have no labels, or a report of the policy in hexadecimal, as wpm
 // release prints it. It must exit with status 0. Every draw must be made afresh.

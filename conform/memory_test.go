@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // The variable makes this program a client that answers draws from bombs.
@@ -38,8 +39,8 @@ func serveDraws(name string) {
 			Private string
 		}
 		_ = json.Unmarshal(line, &q)
-		private, _ := hex.DecodeString(q.Private)
-		text := policy.PrivateText(private)
+		data, _ := hex.DecodeString(q.Private)
+		text := private.Text(data)
 		first := make([]byte, 4)
 		_, _ = io.ReadFull(text, first)
 		if name == "holds" {

@@ -24,6 +24,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // encoded is a policy of three places at an eps; a projection policy has rows as well.
@@ -521,7 +522,7 @@ func TestBudgetTooSmall(t *testing.T) {
 // TestReadPrivate: one byte more than policy accepts is read, so that it is seen to be too long, and no more.
 func TestReadPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "counts")
-	for size, want := range map[int64]int{policy.MaxBytes: policy.MaxBytes, policy.MaxBytes + 9: policy.MaxBytes + 1} {
+	for size, want := range map[int64]int{private.MaxBytes: private.MaxBytes, private.MaxBytes + 9: private.MaxBytes + 1} {
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, size)); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/wpm-go/wpm/internal/atomicfile"
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // Open opens a file for reading; "-" is standard input.
@@ -211,7 +211,7 @@ func readPrivate(path string, stdin io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAtMost(f, policy.MaxBytes+1)
+	return readAtMost(f, private.MaxBytes+1)
 }
 
 // readAtMost reads up to limit bytes. It holds them twice at most, and those of a regular file once: a device with

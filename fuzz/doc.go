@@ -50,8 +50,8 @@
 //	certificate/FuzzRead       certificate.Read, WithCost       lines and bytes are kept; no cost but the named one
 //	policy/FuzzDecode          policy.Decode                    re-encoding gives the same bytes
 //	policy/FuzzReport          policy.Report                    re-encoding gives the same bytes
-//	policy/FuzzParsePrivate    policy.ParsePrivate              a second parser; packed or not
-//	policy/FuzzNumeral         policy.ParsePrivate              the grammar as a regular expression, and strconv
+//	policy/private/FuzzRead    private.Read                     a second parser; packed or not
+//	policy/private/FuzzNumeral  private.Read                    the grammar as a regular expression, and strconv
 //	policy/ledger/FuzzLedger          ledger.Read                sums; what opening the same text says; a payment
 //	policy/ledger/FuzzStore           ledger.Account, NewLedger        every draw is covered by the text, however it is torn
 //	internal/playground/engine/FuzzAnswer   engine.Answer         an error or finite numbers, and never a panic

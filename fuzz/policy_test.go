@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 	"github.com/wpm-go/wpm/proptest/privacy"
 )
 
@@ -143,7 +144,7 @@ func FuzzRelease(f *testing.F) {
 		}
 	}
 	errSolver := errors.New("solver")
-	f.Fuzz(func(t *testing.T, private []byte, n uint8, answer []byte) {
+	f.Fuzz(func(t *testing.T, data []byte, n uint8, answer []byte) {
 		c := clients[int(n)%len(clients)]
 		project := c.m.Projector()
 		if n >= 128 {
@@ -164,13 +165,13 @@ func FuzzRelease(f *testing.F) {
 				return in.floats(int(in.byte() % 8)), nil
 			}
 		}
-		kept := bytes.Clone(private)
-		r, err := policy.Release(context.Background(), c.p, ledger.UnaccountedForTesting(), private, project)
+		kept := bytes.Clone(data)
+		r, err := policy.Release(context.Background(), c.p, ledger.UnaccountedForTesting(), data, project)
 		if err != nil {
 			t.Fatalf("Release: %v", err)
 		}
-		if !bytes.Equal(private, kept) {
-			t.Fatal("the private data were changed")
+		if !bytes.Equal(data, kept) {
+			t.Fatal("the data data were changed")
 		}
 		if err := c.p.Belongs(r); err != nil || c.p.Polytope().Hi(r.Index()) == 0 {
 			t.Fatalf("released %d: %v", r.Index(), err)
@@ -179,9 +180,9 @@ func FuzzRelease(f *testing.F) {
 		if err != nil || len(b) != policy.ReportSize {
 			t.Fatalf("report of %d bytes, %v", len(b), err)
 		}
-		pr, err := policy.ParsePrivate(c.p, private)
+		pr, err := policy.ParsePrivate(c.p, data)
 		if err != nil {
-			typed(t, err, policy.ErrPrivate)
+			typed(t, err, private.ErrUnusable)
 			return
 		}
 		mu := pr.Mu()

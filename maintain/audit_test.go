@@ -19,7 +19,8 @@ import (
 var reading = [][2]string{
 	{"ldp", "e^eps as bounds, the box of integers, rounding into it, drawing from a row"},
 	{"policy/ledger", "what has been spent, and that a debit is stored before its draw"},
-	{"policy", "the file, its rows, private data, the order of a release: debit, random words, row, draw"},
+	{"policy/private", "what is read of private data, by the same work whatever they say, and the draw of an input"},
+	{"policy", "the file, its rows, the order of a release: debit, random words, row, draw"},
 	{"device", "the commands beside private data: what they read and write, and what they refuse"},
 	{"cmd/wpm-device", "the program"},
 	{"sphere/codebook", "vectors alone: their file, and their release"},

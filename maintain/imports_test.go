@@ -64,10 +64,11 @@ var outside = map[string][]string{
 // alone says what a package brings in of this module, on any way, and that it brings in nothing else: the trusted core
 // and the private paths, what a device runs, and the verifiers of projections, which owe nothing to any solver.
 var alone = map[string][]string{
-	"ldp": nil, "wpmerr": nil, "cost": {"wpmerr"}, "policy/ledger": {"ldp"}, "policy": {"ldp", "policy/ledger"},
-	"device":                      {"internal/atomicfile", "ldp", "policy", "policy/ledger"},
-	"cmd/wpm-device":              {"device", "internal/atomicfile", "ldp", "policy", "policy/ledger"},
-	"sphere/codebook":             {"ldp", "policy", "policy/ledger", "sphere", "wpmerr"}, // and gonum, for utility
+	"ldp": nil, "wpmerr": nil, "cost": {"wpmerr"}, "policy/private": nil, "policy/ledger": {"ldp"},
+	"policy":                      {"ldp", "policy/ledger", "policy/private"},
+	"device":                      {"internal/atomicfile", "ldp", "policy", "policy/ledger", "policy/private"},
+	"cmd/wpm-device":              {"device", "internal/atomicfile", "ldp", "policy", "policy/ledger", "policy/private"},
+	"sphere/codebook":             {"ldp", "policy", "policy/ledger", "policy/private", "sphere", "wpmerr"}, // and gonum, for utility
 	"projection/verify":           {"cost", "internal/num", "internal/parallel", "projection", "wpmerr"},
 	"sinkhorn/internal/gridproof": {"cost", "internal/num", "internal/parallel", "projection", "projection/verify", "wpmerr"},
 	"vectors":                     nil,
@@ -96,6 +97,9 @@ var forbidden = map[string]map[string]string{
 		"unsafe": "private path", "reflect": "private path", "time": "no clock", "os": "no environment, no files",
 		"log": "no logging in libraries",
 	},
+	"policy/private": {"math/rand": "randomness is an argument", "math/rand/v2": "randomness is an argument",
+		"crypto/rand": "randomness is an argument", "unsafe": "private path", "reflect": "private path", "sync": "no caches",
+		"time": "no clock", "os": "no environment, no files", "log": "no logging in libraries"},
 	"policy/ledger": {"math/rand": "a slot is drawn by crypto/rand", "math/rand/v2": "a slot is drawn by crypto/rand",
 		"unsafe": "private path", "reflect": "private path"},
 	"policy": {"math/rand": "only crypto/rand draws for private data",

@@ -160,8 +160,9 @@ func TestPrograms(t *testing.T) {
 var imported = map[string]string{"costio": module + "/cost/costio", "verify": module + "/projection/verify",
 	"codebook": module + "/sphere/codebook", "network": module + "/mincostflow/network", "kl": module + "/sinkhorn/kl",
 	"grid": module + "/sinkhorn/grid", "plan": module + "/estimate/plan", "atlas": module + "/estimate/atlas",
-	"ledger": module + "/policy/ledger",
-	"mat":    "gonum.org/v1/gonum/mat", "stat": "gonum.org/v1/gonum/stat"}
+	"ledger":  module + "/policy/ledger",
+	"private": module + "/policy/private",
+	"mat":     "gonum.org/v1/gonum/mat", "stat": "gonum.org/v1/gonum/stat"}
 
 func runSnippets(t *testing.T, page string, least int) {
 	code, want := snippets(t, page)

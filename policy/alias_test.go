@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 const (
@@ -53,14 +55,14 @@ func TestAliases(t *testing.T) {
 		{decomposed + ",1\n" + composed + ",1\noffice,2\n", []float64{0, 0.5, 0.5}},
 		{"home,1\nCafe,3\n", []float64{0.25, 0.75, 0}},
 	} {
-		private, err := ParsePrivate(again, []byte(test.text))
-		if err != nil || !slices.Equal(private.Mu(), test.mu) {
-			t.Errorf("%q: %v, %v, want %v", test.text, private.Mu(), err, test.mu)
+		d, err := ParsePrivate(again, []byte(test.text))
+		if err != nil || !slices.Equal(d.Mu(), test.mu) {
+			t.Errorf("%q: %v, %v, want %v", test.text, d.Mu(), err, test.mu)
 		}
 	}
 	cfg.InputAliases = nil
 	plain := mustNew(t, cfg)
-	if _, err := ParsePrivate(plain, []byte(decomposed+",1\n")); !errors.Is(err, ErrPrivate) {
+	if _, err := ParsePrivate(plain, []byte(decomposed+",1\n")); !errors.Is(err, private.ErrUnusable) {
 		t.Errorf("another spelling without an alias: %v", err)
 	}
 	cfg.InputAliases = []Alias{}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
 )
@@ -359,12 +360,12 @@ func checkTellsNothing(t testing.TB, rel releaser, marshal func(Report) ([]byte,
 		p := mustNew(t, cfg)
 		for n := range 10 { // bytes of the source; 9 are enough
 			length, text := map[int]string{}, map[string]string{}
-			for _, c := range privateCases() {
+			for _, c := range given.PrivateCases() {
 				for _, last := range []byte{0, 100, 255} { // and several outputs
 					source := io.MultiReader(bytes.NewReader(append(make([]byte, 8), last)[:min(n, 9)]), errReader{})
-					r, err := rel(context.Background(), p, ledger.UnaccountedForTesting(), []byte(c.data), project, source)
+					r, err := rel(context.Background(), p, ledger.UnaccountedForTesting(), []byte(c.Data), project, source)
 					b, _ := marshal(r)
-					length[len(b)], text[fmt.Sprint(err)] = c.name, c.name
+					length[len(b)], text[fmt.Sprint(err)] = c.Name, c.Name
 				}
 			}
 			if len(length) != 1 || len(text) != 1 {

@@ -28,8 +28,6 @@ var (
 	ErrID = errors.New("policy: content does not match its ID")
 	// ErrProject is for a release in projection mode without a projection function.
 	ErrProject = errors.New("policy: no projection function")
-	// ErrPrivate is for private bytes that ParsePrivate does not accept. Release never returns it.
-	ErrPrivate = errors.New("policy: unusable private data")
 	// ErrReport is for bytes that are not a report, or a report of another policy.
 	ErrReport = errors.New("policy: invalid report")
 	// ErrRandom is for a random source that failed. The debit stands.
@@ -54,19 +52,3 @@ func (e *FormatError) Error() string {
 
 // Unwrap returns ErrFormat.
 func (e *FormatError) Unwrap() error { return ErrFormat }
-
-// PrivateError says which line of private data is unusable, never what it holds. It wraps ErrPrivate.
-type PrivateError struct {
-	Line    int // from 1; 0 for the data as a whole
-	Problem string
-}
-
-func (e *PrivateError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%v: %s", ErrPrivate, e.Problem)
-	}
-	return fmt.Sprintf("%v: line %d: %s", ErrPrivate, e.Line, e.Problem)
-}
-
-// Unwrap returns ErrPrivate.
-func (e *PrivateError) Unwrap() error { return ErrPrivate }

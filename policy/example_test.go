@@ -168,8 +168,8 @@ func ExampleParsePrivate() {
 	}
 	// Output:
 	// <nil>
-	// policy: unusable private data: line 2: not a label of the policy
-	// policy: unusable private data: no counts above 0
+	// private: unusable data: line 2: not a label of the policy
+	// private: unusable data: no counts above 0
 }
 
 // What a ledger has spent, from its file.

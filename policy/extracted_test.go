@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wpm-go/wpm/ldp"
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // extractedRow writes a row for the program of folder proofs.
@@ -88,8 +90,13 @@ func TestExtractedDraws(t *testing.T) {
 			word, _ = bits.Div64(c, 0, sum)
 			word += r.Uint64N(4) - 1
 		}
-		pr := Private{private: &private{count, total}}
-		add(strconv.Itoa(pr.pick(word)), "pick %s %d", extractedList(u), word)
+		labels := private.Labels{Inputs: len(count)}
+		text, err := private.Format(labels, count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, _, _ := private.Read(labels, text)
+		add(strconv.Itoa(d.Pick(word)), "pick %s %d", extractedList(u), word)
 	}
 	generator := rapid.Custom(drawConfig)
 	for n := range 1000 {

@@ -5,14 +5,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // formPolicies are small policies as people use them: rows of version 1 on a ring with labels, and a grid of version 2.
@@ -110,15 +109,15 @@ func TestUnusableNumeralsCostAsMuch(t *testing.T) {
 	for name, p := range formPolicies(t) {
 		for _, width := range []int{2, 5, 30} {
 			readable := readableLines(p, 20, width)
-			want := testing.AllocsPerRun(20, func() { p.c.read([]byte(readable)) })
+			want := testing.AllocsPerRun(20, func() { private.Read(p.c.labels(), []byte(readable)) })
 			unusable := 0
 			for form, text := range unusableForms(readable) {
 				if len(text) != len(readable) {
 					t.Fatalf("%s: %d bytes, want %d", form, len(text), len(readable))
 				}
-				_, usable, _ := p.c.read([]byte(text))
+				_, usable, _ := private.Read(p.c.labels(), []byte(text))
 				unusable += 1 - usable
-				if n := testing.AllocsPerRun(20, func() { p.c.read([]byte(text)) }); n != want {
+				if n := testing.AllocsPerRun(20, func() { private.Read(p.c.labels(), []byte(text)) }); n != want {
 					t.Errorf("%s, %d characters, %s: %v allocations, readable data take %v", name, width, form, n, want)
 				}
 			}
@@ -127,34 +126,6 @@ func TestUnusableNumeralsCostAsMuch(t *testing.T) {
 			}
 		}
 	}
-}
-
-// numeralGrammar is the rule of docs/spec/release.md.
-var numeralGrammar = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
-
-// FuzzNumeral: a text is a numeral by the grammar, and a count by strconv; no exponent hides a number that is small.
-func FuzzNumeral(f *testing.F) {
-	for _, s := range []string{"", "0", "12", "1e", "1+", "1..", "1.", ".5", "1.5e3", "1e999", "0e999", "1e-999", "0.00e+5",
-		"9007199254740992", "9007199254740993", "1e16", "9e15", "1e15", "0.009007199254740993e18", "1e308", "2e308", "1_0",
-		"1e0000000000000000000000000000000000000000000000000000000000001", strings.Repeat("9", 64), strings.Repeat("9", 65),
-		"0." + strings.Repeat("0", 61) + "1", "0x1p3", "1E5", "1e+", "1e-"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		want, err := strconv.ParseFloat(s, 64)
-		ok := numeralGrammar.MatchString(s) && len(s) <= 64
-		wanted := ok && err == nil
-		if !wanted {
-			want = 0
-		}
-		if got, ok := PrivateNumeral([]byte(s)); got != want || ok != wanted {
-			t.Fatalf("PrivateNumeral(%q) = %v, %v, want %v, %v", s, got, ok, want, wanted)
-		}
-		got, fine := numeral([]byte(s), power2, true)
-		if fine = fine && got <= maxCount; fine != (wanted && want <= maxCount) || fine && got != want {
-			t.Fatalf("as a count, %q is %v, %v; want %v", s, got, fine, want)
-		}
-	})
 }
 
 // BenchmarkUnusableForms compares the time of a whole release of unusable data with one of readable data as long, in

@@ -392,7 +392,7 @@ func TestThresholdRelease(t *testing.T) {
 	broken := func(context.Context, []float64) ([]float64, error) { panic("solver") }
 	for _, p := range []Policy{mixture, projection} {
 		for i := range p.Inputs() {
-			private := "label,count\n" + string(appendLabel(nil, p.InputLabel(i))) + ",2\n"
+			private := string(onlyInput(t, p, i))
 			want, _ := greedy(p.Polytope(), p.Geometry(), i)
 			for _, pick := range []uint64{0, math.MaxUint64} {
 				if got := frequencies(t, p, private, broken, pick); !slices.Equal(got, want) {

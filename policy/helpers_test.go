@@ -11,9 +11,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
-	"pgregory.net/rapid"
 )
 
 func mustEpsilon(t testing.TB, s string) ldp.Epsilon {
@@ -245,4 +246,16 @@ func wantSpent(t *testing.T, l *ledger.Books, want string) {
 	if got := l.Spent().RatString(); got != want {
 		t.Errorf("spent %s, want %s", got, want)
 	}
+}
+
+// onlyInput is private data of which all mass is on one input.
+func onlyInput(t testing.TB, p Policy, i int) []byte {
+	t.Helper()
+	counts := make([]float64, p.Inputs())
+	counts[i] = 2
+	data, err := FormatPrivate(p, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
-	"github.com/wpm-go/wpm/policy/ledger"
 	"math/big"
 	"os"
 	"os/exec"
@@ -17,6 +16,9 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // privateStream is private data that are made as long as a test likes: head, and then line over and over.
@@ -37,11 +39,11 @@ func privateStreams() []privateStream {
 		{"short lines", "", "home,1\n", true},
 		{"labels that are not known", "", "0,1\n", false},
 		{"counts out of range", "", "home,1e999\n", false},
-		{"numerals of 64", "", "home," + strings.Repeat("0", maxNumeral-1) + "1\n", true},
+		{"numerals of 64", "", "home," + strings.Repeat("0", 63) + "1\n", true},
 		{"one line", "", "home", false},
 		{"one line in quotation marks", "\"", "\"\"", false},
 		{"one numeral", "home,", "1", false},
-		{"long lines", "", strings.Repeat("x", maxLine+1) + "\n", false},
+		{"long lines", "", strings.Repeat("x", 4097) + "\n", false},
 		{"no lines", "", "\n", false},
 		{"zeros", "", "\x00", false},
 	}
@@ -85,7 +87,7 @@ func TestPrivateTakesConstantMemory(t *testing.T) {
 	took := func(data []byte) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		p.c.read(data)
+		private.Read(p.c.labels(), data)
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
@@ -151,21 +153,21 @@ func TestPrivateWithinMemory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, tc := range privateCases() {
-		release(tc.name, []byte(tc.data))
+	for _, tc := range given.PrivateCases() {
+		release(tc.Name, []byte(tc.Data))
 	}
 	// That memory does not grow with the text is TestPrivateTakesConstantMemory. So one sort has the most bytes there may
 	// be.
-	room := make([]byte, MaxBytes+1)
+	room := make([]byte, private.MaxBytes+1)
 	for i, s := range privateStreams() {
 		if !numtest.Full() {
-			release(s.name+", packed", s.packed(t, room[:MaxBytes/512]))
+			release(s.name+", packed", s.packed(t, room[:private.MaxBytes/512]))
 			continue
 		}
 		if i > 0 {
-			release(s.name+", packed", s.packed(t, room[:MaxBytes/16]))
+			release(s.name+", packed", s.packed(t, room[:private.MaxBytes/16]))
 		} else {
-			release(s.name+", packed", s.packed(t, room[:MaxBytes]))
+			release(s.name+", packed", s.packed(t, room[:private.MaxBytes]))
 			release(s.name+", packed and too long", s.packed(t, room))
 		}
 	}

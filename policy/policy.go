@@ -11,7 +11,6 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 	"unicode"
@@ -19,11 +18,12 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // Limits of a policy. They bound what a device must be ready to load.
 const (
-	MaxBytes   = 64 << 20 // of an encoded policy, and of private data
+	MaxBytes   = 64 << 20 // of an encoded policy
 	MaxInputs  = 1 << 20
 	MaxOutputs = 1 << 20
 	MaxLabel   = 256 // bytes of a label
@@ -578,16 +578,39 @@ func (p Policy) Mode() Mode { return p.get().Mode }
 func (p Policy) WorkLimit() time.Duration { return p.get().WorkLimit }
 
 // InputLabel returns the label of input i, its index in decimal if inputs have no labels.
-func (p Policy) InputLabel(i int) string { return label(p.get().InputLabels, i) }
+func (p Policy) InputLabel(i int) string { return p.get().labels().Name(i) }
 
 // OutputLabel returns the label of output j, its index in decimal if outputs have no labels.
-func (p Policy) OutputLabel(j int) string { return label(p.get().OutputLabels, j) }
+func (p Policy) OutputLabel(j int) string { return private.Labels{Names: p.get().OutputLabels}.Name(j) }
 
-func label(labels []string, i int) string {
-	if i < 0 || i >= len(labels) {
-		return strconv.Itoa(i)
+func (c *content) labels() private.Labels {
+	return private.Labels{Inputs: c.Inputs, Names: c.InputLabels, Index: c.index}
+}
+
+// ParsePrivate reads private data as Release does. It is for checks on the device and for simulations: a release takes
+// the bytes. It takes memory for k counts and one line, and time linear in k and in the text.
+//
+// Errors: ErrPolicy, and a *private.Error (private.ErrUnusable), which names a line and never its content. Whether
+// there is an error is itself private.
+func ParsePrivate(p Policy, data []byte) (private.Distribution, error) {
+	if p.c == nil {
+		return private.Distribution{}, ErrPolicy
 	}
-	return labels[i]
+	d, usable, fault := private.Read(p.c.labels(), data)
+	if usable == 0 {
+		return private.Distribution{}, &fault
+	}
+	return d, nil
+}
+
+// FormatPrivate writes counts, one for each input, as private data. ParsePrivate reads back the same counts.
+//
+// Errors: ErrPolicy, and those of private.Format.
+func FormatPrivate(p Policy, counts []float64) ([]byte, error) {
+	if p.c == nil {
+		return nil, ErrPolicy
+	}
+	return private.Format(p.c.labels(), counts)
 }
 
 // InputLabels returns a copy of the input labels, nil if there are none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/wpm-go/wpm/policy/ledger"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // diary is a Store in memory and a Projector, which write down what happens in which order.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // ProjectFunc projects the distribution mu (length k) into the policy's box: it returns kv floats that are
@@ -50,7 +51,7 @@ type Projector interface {
 	Start(ctx context.Context) (project ProjectFunc, end func(), err error)
 }
 
-// Release draws one output for a client with the given private data (see Private for the format), and
+// Release draws one output for a client with the given private data (package private has the format), and
 // pays for it from the ledger.
 //
 // In mixture mode, by is not used. In projection mode it is started before the debit, unless the ledger has the report
@@ -71,12 +72,12 @@ type Projector interface {
 // Errors: ErrPolicy, ErrProject, ctx.Err(), those of by.Start and of the ledger (ledger.ErrBudget, ledger.ErrUnusable),
 // and ErrRandom. They do not depend on the private data, and come with the zero Report. After ErrRandom, or if
 // the ledger fails after the debit, the debit stands.
-func Release(ctx context.Context, p Policy, l ledger.Ledger, private []byte, by Projector) (Report, error) {
-	return release(ctx, p, l, private, by, rand.Reader)
+func Release(ctx context.Context, p Policy, l ledger.Ledger, data []byte, by Projector) (Report, error) {
+	return release(ctx, p, l, data, by, rand.Reader)
 }
 
 // release is Release with the random source as an argument, for this package's tests.
-func release(ctx context.Context, p Policy, l ledger.Ledger, private []byte, by Projector, random io.Reader) (Report, error) {
+func release(ctx context.Context, p Policy, l ledger.Ledger, data []byte, by Projector, random io.Reader) (Report, error) {
 	c := p.c
 	if c == nil {
 		return Report{}, ErrPolicy
@@ -102,7 +103,7 @@ func release(ctx context.Context, p Policy, l ledger.Ledger, private []byte, by 
 			project, end = f, done
 		}
 		return func() ([]byte, error) {
-			r, err := c.draw(ctx, private, project, random)
+			r, err := c.draw(ctx, data, project, random)
 			if err != nil {
 				return nil, err
 			}
@@ -120,12 +121,12 @@ func release(ctx context.Context, p Policy, l ledger.Ledger, private []byte, by 
 // draw reads the random words before it looks at the private data, always the same number: 8 bytes that
 // choose an input in the mixture, and the ceil(B/8) bytes that ldp samples with. So their failure, too,
 // has nothing to do with the data.
-func (c *content) draw(ctx context.Context, private []byte, project ProjectFunc, random io.Reader) (Report, error) {
+func (c *content) draw(ctx context.Context, data []byte, project ProjectFunc, random io.Reader) (Report, error) {
 	words := make([]byte, 8+(c.Polytope.Bits()+7)/8)
 	if _, err := io.ReadFull(random, words); err != nil {
 		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
 	}
-	w := c.law(ctx, private, project, binary.LittleEndian.Uint64(words))
+	w := c.law(ctx, data, project, binary.LittleEndian.Uint64(words))
 	j, err := w.Sample(bytes.NewReader(words[8:]))
 	if err != nil { // not possible: w is a point of the box and the bytes are there
 		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
@@ -135,26 +136,26 @@ func (c *content) draw(ctx context.Context, private []byte, project ProjectFunc,
 
 // law returns the point of the box to draw from. It is total; the recover is a second lock, for a panic in
 // this package would otherwise tell something about the data.
-func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, word uint64) (w ldp.Weights) {
+func (c *content) law(ctx context.Context, data []byte, project ProjectFunc, word uint64) (w ldp.Weights) {
 	defer func() {
 		if recover() != nil {
 			w = c.fallback
 		}
 	}()
-	pr, usable, _ := c.read(private)
+	d, usable, _ := private.Read(c.labels(), data)
 	if c.Mode == Mixture {
-		return c.mixture(pr, usable, word)
+		return c.mixture(d, usable, word)
 	}
 	mu := make([]float64, c.Inputs)
 	if mu[0] = 1; usable == 1 {
-		copy(mu, pr.Mu())
+		copy(mu, d.Mu())
 	}
 	q := attempt(ctx, c.WorkLimit, project, mu, c.Polytope.Len())
 	switch {
 	case isDistribution(q, c.Polytope.Len()):
 		w = c.Polytope.Round(q)
 	case c.Rows != nil || c.Geometry != nil:
-		w = c.mixture(pr, usable, word)
+		w = c.mixture(d, usable, word)
 	default:
 		w = c.fallback
 	}
@@ -165,10 +166,10 @@ func (c *content) law(ctx context.Context, private []byte, project ProjectFunc, 
 }
 
 // mixture returns the row of the input that word draws, or the fallback row if usable is 0 and not 1, by the same work.
-func (c *content) mixture(pr Private, usable int, word uint64) ldp.Weights {
+func (c *content) mixture(d private.Distribution, usable int, word uint64) ldp.Weights {
 	var w ldp.Weights
 	var err error
-	switch i := pr.pick(word); {
+	switch i := d.Pick(word); {
 	case c.Codes != nil:
 		w, err = c.spread(i, usable)
 	case c.Geometry != nil:

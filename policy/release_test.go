@@ -18,8 +18,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // frequencies runs a release over every sampler word, with one word for the mixture's draw, and counts
@@ -124,17 +126,17 @@ func TestWholeChannel(t *testing.T) {
 		for j := range least {
 			least[j] = math.MaxUint64
 		}
-		for _, tc := range privateCases() {
+		for _, tc := range given.PrivateCases() {
 			for _, stub := range stubs() {
 				if stub.late || cfg.Mode == Mixture && stub.name != "error" {
 					continue
 				}
 				picks := []uint64{0, 1 << 62, math.MaxUint64}
-				if cfg.Mode == Projection && (cfg.Rows == nil || len(tc.data) > maxLine) { // the pick is not used, or costs much
+				if cfg.Mode == Projection && (cfg.Rows == nil || len(tc.Data) > 4096) { // the pick is not used, or costs much
 					picks = picks[:1]
 				}
 				for _, pick := range picks {
-					w := p.c.law(t.Context(), []byte(tc.data), stub.project(t), pick)
+					w := p.c.law(t.Context(), []byte(tc.Data), stub.project(t), pick)
 					for j, n := range weights(w) {
 						least[j], most[j] = min(least[j], n), max(most[j], n)
 					}
@@ -312,31 +314,31 @@ func TestReleaseIsTotal(t *testing.T) {
 	}
 	for _, cfg := range []Config{smallConfig(t), projectionConfig(t, true), projectionConfig(t, false)} {
 		p := mustNew(t, cfg)
-		cases := append(privateCases(), privateCase{"nil", "", nil})
+		cases := append(given.PrivateCases(), given.PrivateCase{Name: "nil"})
 		if numtest.Full() && cfg.Mode == Mixture { // where such data cost work
-			cases = append(cases, privateCase{"above MaxBytes", strings.Repeat("home,1\n", MaxBytes/7+1), nil})
+			cases = append(cases, given.PrivateCase{Name: "above MaxBytes", Data: strings.Repeat("home,1\n", private.MaxBytes/7+1)})
 		}
 		for _, tc := range cases {
-			r, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(tc.data), project)
+			r, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(tc.Data), project)
 			if err != nil {
-				t.Fatalf("%s: %v", tc.name, err)
+				t.Fatalf("%s: %v", tc.Name, err)
 			}
 			b, err := r.MarshalBinary()
 			if err != nil || len(b) != ReportSize {
-				t.Errorf("%s: %d bytes, %v", tc.name, len(b), err)
+				t.Errorf("%s: %d bytes, %v", tc.Name, len(b), err)
 			}
 			if err := p.Belongs(r); err != nil {
-				t.Errorf("%s: %v", tc.name, err)
+				t.Errorf("%s: %v", tc.Name, err)
 			}
-			if len(tc.data) > MaxBytes {
+			if len(tc.Data) > private.MaxBytes {
 				continue
 			}
 			// Unusable data go to the fallback, and only those.
-			w := p.c.law(t.Context(), []byte(tc.data), project, 0)
-			if isFallback := slices.Equal(weights(w), weights(p.Fallback())); tc.counts == nil && !isFallback {
-				t.Errorf("%s: not the fallback", tc.name)
-			} else if tc.counts != nil && isFallback && (cfg.Mode == Mixture || cfg.Rows != nil) {
-				t.Errorf("%s: the fallback for usable data", tc.name)
+			w := p.c.law(t.Context(), []byte(tc.Data), project, 0)
+			if isFallback := slices.Equal(weights(w), weights(p.Fallback())); tc.Counts == nil && !isFallback {
+				t.Errorf("%s: not the fallback", tc.Name)
+			} else if tc.Counts != nil && isFallback && (cfg.Mode == Mixture || cfg.Rows != nil) {
+				t.Errorf("%s: the fallback for usable data", tc.Name)
 			}
 		}
 	}
@@ -517,7 +519,7 @@ func TestLawAfterTheContext(t *testing.T) {
 		for _, mode := range []Mode{Mixture, Projection} {
 			cfg.Mode = mode
 			p := mustNew(t, cfg)
-			private := append(appendLabel(nil, p.InputLabel(0)), ",1"...)
+			private := onlyInput(t, p, 0)
 			want, err := p.Row(0)
 			if err != nil || slices.Equal(weights(want), weights(p.Fallback())) {
 				t.Fatalf("row %v, %v is no test", want, err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
 )
@@ -152,9 +153,9 @@ func TestMixtureCallsNoSolver(t *testing.T) {
 			t.Error("the solver was called")
 			return []float64{0, 0, 1, 0}, nil
 		}
-		for _, tc := range privateCases() {
-			if _, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(tc.data), project); err != nil {
-				t.Errorf("%s: %v", tc.name, err)
+		for _, tc := range given.PrivateCases() {
+			if _, err := Release(t.Context(), p, ledger.UnaccountedForTesting(), []byte(tc.Data), project); err != nil {
+				t.Errorf("%s: %v", tc.Name, err)
 			}
 		}
 		synctest.Wait() // for what may still run

@@ -13,16 +13,17 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // scans are the functions that go over secret weights, rows or counts, with the parameters of range loops that are
 // public sizes. Their loops must do the same whatever is in them.
 var scans = map[string][]string{
-	"../ldp/weights.go": {"Sample"},
-	"row.go":            {"addTo", "secretRow"},
-	"geometry.go":       {"key", "keys", "raise", "scan", "fill"},
-	"private.go":        {"pick"},
-	"codes.go":          {"scanColor", "spreadDisc", "keep"},
+	"../ldp/weights.go":       {"Sample"},
+	"row.go":                  {"addTo", "secretRow"},
+	"geometry.go":             {"key", "keys", "raise", "scan", "fill"},
+	"private/distribution.go": {"Pick"},
+	"codes.go":                {"scanColor", "spreadDisc", "keep"},
 }
 
 // branches lists what a loop may not contain: an early end, or a choice.
@@ -291,18 +292,18 @@ func BenchmarkTiming(b *testing.B) {
 	}
 	rows := func(p Policy, name, first, last string) {
 		b.Run(name, func(b *testing.B) {
-			private := []byte(first + ",1\n")
+			data := []byte(first + ",1\n")
 			for _, label := range []string{first, last} {
-				if _, usable, _ := p.c.read([]byte(label + ",1\n")); usable != 1 {
+				if _, usable, _ := private.Read(p.c.labels(), []byte(label+",1\n")); usable != 1 {
 					b.Fatalf("%s is no input", label)
 				}
 			}
 			numtest.Welch(b, func(class int) {
-				copy(private, []string{first, last}[class])
+				copy(data, []string{first, last}[class])
 				for i := range words {
 					words[i] = byte(-class)
 				}
-			}, func() { run(b, p, private) })
+			}, func() { run(b, p, data) })
 		})
 	}
 	rows(benchPolicy(b, 250, Mixture, true), "rows", "100", "249")
@@ -315,28 +316,26 @@ func BenchmarkTiming(b *testing.B) {
 		if size.version == 2 {
 			rows(p, "rows/"+name, fmt.Sprint(size.first()), fmt.Sprint(n-1))
 		}
-		readable := userHeader + "\n"
+		readable := "user,label,count\n"
 		for i := range 20 {
 			readable += fmt.Sprintf("u,%d,%d\n", i*7%n, 1+i%9)
 		}
 		const seven = 7 // the word draws some input in the middle
 		words[7] = seven << 4
 		for kind, bad := range unusable(readable) {
-			var of [2]Private
-			var usable [2]int
-			for class, data := range []string{readable, bad} {
-				of[class], usable[class], _ = p.c.read([]byte(data))
-			}
-			if usable != [2]int{1, 0} {
-				b.Fatalf("%s: usable %v", kind, usable)
+			texts := [2][]byte{[]byte(readable), []byte(bad)}
+			for class, text := range texts {
+				if _, usable, _ := private.Read(p.c.labels(), text); usable != 1-class {
+					b.Fatalf("%s: usable %v", kind, usable)
+				}
 			}
 			b.Run(fmt.Sprintf("parsed/%s/%s", name, kind), func(b *testing.B) {
-				pr, at := Private{private: &private{count: make([]float64, n)}}, 0
+				var d private.Distribution
+				var usable int
 				numtest.Welch(b, func(class int) {
-					copy(pr.count, of[class].count)
-					pr.total, at = of[class].total, usable[class]
+					d, usable, _ = private.Read(p.c.labels(), texts[class])
 				}, func() {
-					w := p.c.mixture(pr, at, seven<<60)
+					w := p.c.mixture(d, usable, seven<<60)
 					j, _ := w.Sample(bytes.NewReader(words[8:]))
 					sink += j
 				})

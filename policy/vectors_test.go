@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"github.com/wpm-go/wpm/policy/ledger"
 	"testing"
 
+	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/vectors"
 )
 
@@ -75,7 +75,7 @@ func TestVectors(t *testing.T) {
 		if out.Input < 0 || err != nil {
 			continue
 		}
-		if i := pr.pick(binary.LittleEndian.Uint64(random)); i != out.Input {
+		if i := pr.Pick(binary.LittleEndian.Uint64(random)); i != out.Input {
 			t.Errorf("%s: input %d, want %d", c.ID, i, out.Input)
 		}
 	}

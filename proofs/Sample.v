@@ -1,4 +1,4 @@
-(* Weights.Sample of ldp/weights.go, and the draw of an input, Private.pick of policy/private.go. *)
+(* Weights.Sample of ldp/weights.go, and the draw of an input, Distribution.Pick of policy/private. *)
 From Wpm Require Export Round.
 Open Scope Z_scope.
 

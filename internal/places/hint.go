@@ -11,13 +11,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 // LabelHint returns a remark on the first label of private data that the policy does not have: the nearest one that it
 // has. It is for "release -check" on the device alone, where whoever reads it may see the data. Empty if err is about
 // something else, or nothing is near.
 func LabelHint(p policy.Policy, data []byte, err error) string {
-	var at *policy.PrivateError
+	var at *private.Error
 	if !errors.As(err, &at) || at.Line < 1 {
 		return ""
 	}

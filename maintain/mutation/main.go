@@ -30,7 +30,7 @@ import (
 )
 
 // trusted are the packages that .ci/mutate covers when it is called without a name.
-var trusted = []string{"ldp", "policy", "device", "sphere/codebook"}
+var trusted = []string{"ldp", "policy", "policy/private", "policy/ledger", "device", "sphere/codebook"}
 
 // most is the part of newer lines above which a measurement is too old.
 const most = 0.1

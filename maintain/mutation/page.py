@@ -51,12 +51,12 @@ print(f"""# Mutation testing
 `maintain/mutation/page.py` writes this page from the tables beside it, which hold what `.ci/mutate` printed.
 
 A test that cannot fail proves nothing. So a tool changes the code of the trusted packages, [ldp](../ldp),
-[policy](../policy) with its ledger, [device](../device) and [sphere/codebook](../sphere/codebook), in one place at a
-time: `<` for `<=`, `&&` for `||`, `+` for `-`, `break` for `continue`. Each changed program is a mutant, and the tests
-must fail on it.
+[policy](../policy) with [private](../policy/private) and [ledger](../policy/ledger), [device](../device) and
+[sphere/codebook](../sphere/codebook), in one place at a time: `<` for `<=`, `&&` for `||`, `+` for `-`, `break` for
+`continue`. Each changed program is a mutant, and the tests must fail on it.
 
 ```sh untested
-.ci/mutate            # all four packages, or .ci/mutate ldp for one; some hours on two idle cores
+.ci/mutate            # all six packages, or .ci/mutate ldp for one; some hours on two idle cores
 .ci/mutate sample     # 300 mutants of the solvers, always the same; two hours
 .ci/mutate at ldp/design.go:96:14 CONDITIONALS_BOUNDARY    # one mutant, as the others print it; a minute
 ```
@@ -72,7 +72,7 @@ failure like any other, and they count as killed.
 
 A row is about the code of its commit and no other. "Code" is a hash of it, without tests, comments and empty lines.
 `.ci/full evidence` says which packages have other code now, and fails if more than a tenth of a package's lines are
-newer, or if one of the four has no row. Whoever quotes a figure says its commit.
+newer, or if one of the six has no row. Whoever quotes a figure says its commit.
 
 ## Alive in ldp
 

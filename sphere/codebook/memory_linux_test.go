@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
-	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 func zipped(t testing.TB, text []byte) []byte {
@@ -45,7 +45,7 @@ func TestPrivateGzip(t *testing.T) {
 		t.Errorf("packed: %v %v, %v, want %v %v", got, mass, err, want, weights)
 	}
 	for _, bad := range [][]byte{z[:len(z)-1], append(bytes.Clone(z), 0), z[:2], zipped(t, z)} {
-		if err := c.CheckPrivate(bad); !errors.Is(err, policy.ErrPrivate) {
+		if err := c.CheckPrivate(bad); !errors.Is(err, private.ErrUnusable) {
 			t.Errorf("%x: %v", bad, err)
 		}
 		if r, err := Release(t.Context(), c, ledger.UnaccountedForTesting(), bad); err != nil || c.Belongs(r) != nil {
@@ -68,7 +68,7 @@ func TestPrivateWithinMemory(t *testing.T) {
 		}
 		return
 	}
-	room := make([]byte, policy.MaxBytes+1)
+	room := make([]byte, private.MaxBytes+1)
 	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	byteOrder = "\xef\xbb\xbf"
 )
 
-// CheckPrivate returns nil if Release can read the private data, and else a *policy.PrivateError, which names a line
+// CheckPrivate returns nil if Release can read the private data, and else a *private.Error, which names a line
 // and never its content. It is for checks on the device. Whether there is an error is itself private.
 func (c *Codebook) CheckPrivate(data []byte) error {
 	if c.isZero() {
@@ -35,7 +35,7 @@ func (c *Codebook) CheckPrivate(data []byte) error {
 // parsePrivate reads atoms and weights of sum 1, as the package comment says. It keeps the atoms, and of the text no
 // more than one number.
 func (c *Codebook) parsePrivate(data []byte) (atoms [][]float64, weights []float64, err error) {
-	in := bufio.NewReader(policy.PrivateText(data))
+	in := bufio.NewReader(private.Text(data))
 	if b, _ := in.Peek(len(byteOrder)); string(b) == byteOrder {
 		_, _ = in.Discard(len(byteOrder))
 	}
@@ -48,11 +48,11 @@ func (c *Codebook) parsePrivate(data []byte) (atoms [][]float64, weights []float
 			return nil, nil, err
 		}
 		if problem := p.next(b); problem != "" {
-			return nil, nil, &policy.PrivateError{Line: p.line, Problem: problem}
+			return nil, nil, &private.Error{Line: p.line, Problem: problem}
 		}
 	}
 	if p.total == 0 {
-		return nil, nil, &policy.PrivateError{Problem: "no weights above 0"}
+		return nil, nil, &private.Error{Problem: "no weights above 0"}
 	}
 	for i := range p.weights {
 		p.weights[i] /= p.total
@@ -123,14 +123,14 @@ func (p *parser) number(field []byte) (problem string) {
 		if len(p.atoms) == p.c.cfg.Atoms {
 			return fmt.Sprintf("more than the %d vectors that the policy allows", p.c.cfg.Atoms)
 		}
-		weight, ok := policy.PrivateNumeral(field)
+		weight, ok := private.Numeral(field)
 		if !ok || weight > maxCount {
 			return "the weight is not a number from 0 to 2^53"
 		}
 		p.weights, p.total, p.x = append(p.weights, weight), p.total+weight, make([]float64, 0, p.c.cfg.Dim+1)
 	default:
 		digits := bytes.TrimPrefix(field, []byte("-"))
-		v, ok := policy.PrivateNumeral(digits)
+		v, ok := private.Numeral(digits)
 		if !ok {
 			return fmt.Sprintf("coordinate %d is not a number", p.at)
 		}
@@ -156,8 +156,8 @@ func (c *Codebook) FormatPrivate(atoms [][]float64, weights []float64) ([]byte, 
 		}
 		out = append(out, '\n')
 	}
-	if len(out) > policy.MaxBytes {
-		return nil, fmt.Errorf("%w: %d bytes as private data, at most %d", ErrWeights, len(out), policy.MaxBytes)
+	if len(out) > private.MaxBytes {
+		return nil, fmt.Errorf("%w: %d bytes as private data, at most %d", ErrWeights, len(out), private.MaxBytes)
 	}
 	return out, nil
 }

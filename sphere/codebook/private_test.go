@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
-	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/policy/private"
 )
 
 var decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
@@ -66,7 +66,7 @@ func comparePlain(t testing.TB, c *Codebook, data string) (ok bool) {
 	atoms, weights, ok := plain(c.Config(), data)
 	got, mass, err := c.parsePrivate([]byte(data))
 	if ok != (err == nil) || (c.CheckPrivate([]byte(data)) == nil) != ok ||
-		err != nil && !errors.Is(err, policy.ErrPrivate) || len(got) != len(atoms) {
+		err != nil && !errors.Is(err, private.ErrUnusable) || len(got) != len(atoms) {
 		t.Fatalf("%q: %v, usable by the grammar: %v", data, err, ok)
 	}
 	for i := range atoms {
@@ -142,10 +142,10 @@ func TestPrivateGrammar(t *testing.T) {
 			}
 		})
 	}
-	if err := c.CheckPrivate(make([]byte, policy.MaxBytes+1)); !errors.Is(err, policy.ErrPrivate) {
+	if err := c.CheckPrivate(make([]byte, private.MaxBytes+1)); !errors.Is(err, private.ErrUnusable) {
 		t.Errorf("data that are too long: %v", err)
 	}
-	var pe *policy.PrivateError
+	var pe *private.Error
 	if err := c.CheckPrivate([]byte("1,1,0,0\n\n1,1\n")); !errors.As(err, &pe) || pe.Line != 3 {
 		t.Errorf("the bad line is 3: %v", err)
 	}

@@ -1,4 +1,4 @@
-package policy
+package private
 
 import (
 	"bytes"
@@ -21,9 +21,9 @@ func zipped(t testing.TB, text []byte) []byte {
 	return b.Bytes()
 }
 
-// TestPrivateText: plain or packed, in one member or two, the text comes as it is; what is damaged or too long ends in
-// a PrivateError.
-func TestPrivateText(t *testing.T) {
+// TestText: plain or packed, in one member or two, the text comes as it is; what is damaged or too long ends in
+// an Error.
+func TestText(t *testing.T) {
 	text := bytes.Repeat([]byte("home,12\n"), 2000)
 	z := zipped(t, text)
 	flipped := bytes.Clone(z)
@@ -52,13 +52,13 @@ func TestPrivateText(t *testing.T) {
 	}
 	for _, c := range cases {
 		room := bytes.NewBuffer(make([]byte, 0, len(c.data)+len(c.want)+bytes.MinRead))
-		_, err := room.ReadFrom(PrivateText(c.data))
+		_, err := room.ReadFrom(Text(c.data))
 		got := room.Bytes()
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrPrivate) || !bytes.Equal(got, c.want) {
+		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrUnusable) || !bytes.Equal(got, c.want) {
 			t.Errorf("%s: %d bytes and %v, want %d bytes and success %v", c.name, len(got), err, len(c.want), c.ok)
 		}
 	}
-	if err := iotest.TestReader(PrivateText(z), text); err != nil {
+	if err := iotest.TestReader(Text(z), text); err != nil {
 		t.Error(err)
 	}
 }
