@@ -362,6 +362,11 @@ func TestBlanketOnly(t *testing.T) {
 	if err != nil || g.Epsilon != 3 {
 		t.Errorf("%v, %v: two clients", g.Epsilon, err)
 	}
+	// the smallest delta of all
+	g, err = Solve(Problem{Clients: 1000, Blanket: big.NewRat(3, 4), Epsilon: 1, Delta: math.SmallestNonzeroFloat64})
+	if err != nil || g.Epsilon != 1 || g.Verify(Problem{Clients: 1000, Blanket: big.NewRat(3, 4), Epsilon: 1, Delta: 5e-324}) != nil {
+		t.Errorf("%v, %v: delta 5e-324", g, err)
+	}
 	if g, err = Solve(Problem{Clients: 9, Blanket: big.NewRat(1, 1), Epsilon: 0, Delta: 0.1}); err != nil || g.Epsilon != 0 {
 		t.Errorf("%v, %v: eps 0", g.Epsilon, err)
 	}

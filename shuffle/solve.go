@@ -45,7 +45,7 @@ func newEdges(p Problem) []int {
 	gamma, _ := p.Blanket.Float64()
 	n := p.Clients - 1
 	mean := float64(n) * gamma
-	far := math.Sqrt(2 * mean * math.Log(1e4/p.Delta))
+	far := math.Sqrt(2 * mean * (math.Log(1e4) - math.Log(p.Delta))) // of any delta, however small
 	first, last := max(0, int(mean-far)), min(n, int(mean+far*2/3)+1)
 	step := max(1, (last-first+manyEdges)/manyEdges)
 	var edges []int

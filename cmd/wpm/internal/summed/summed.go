@@ -4,6 +4,7 @@ package summed
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/internal/num"
@@ -21,26 +22,39 @@ type Central struct {
 func (c Central) String() string { return fmt.Sprintf("(%s, %.2g)", Up(c.Epsilon), c.Delta) }
 
 // Up writes three digits, rounded up.
-func Up(x float64) string { return digits(x, math.Ceil, 1-1e-12) }
+func Up(x float64) string {
+	text, read := digits(x)
+	if read < x {
+		text, _ = digits(read + unit(read))
+	}
+	return text
+}
 
 // Down writes three digits, rounded down.
-func Down(x float64) string { return digits(x, math.Floor, 1+1e-12) }
-
-// digits rounds, but keeps a number that is three digits but for its last bits.
-func digits(x float64, round func(float64) float64, keep float64) string {
-	if !(x > 0) || math.IsInf(x, 1) {
-		return fmt.Sprint(x)
+func Down(x float64) string {
+	text, read := digits(x)
+	if read > x {
+		text, _ = digits(x - unit(x)/2) // the nearest is above, so the one before is the nearest to this
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
-	return fmt.Sprintf("%.3g", round(x/unit*keep)*unit)
+	return text
 }
+
+// digits writes the nearest three digits, and reads them back.
+func digits(x float64) (text string, read float64) {
+	text = fmt.Sprintf("%.3g", x)
+	read, _ = strconv.ParseFloat(text, 64) // it reads what it has written
+	return text, read
+}
+
+// unit is one of the third digit.
+func unit(x float64) float64 { return math.Pow(10, math.Floor(math.Log10(x))-2) }
 
 // Of proves the guarantee of the reports of so many devices. A delta of 0 is the common one.
 func Of(box *ldp.Polytope, devices int, delta float64) (Central, certificate.Certificate, error) {
-	devices = min(devices, shuffle.MaxClients) // more are no less private
 	if delta == 0 {
 		delta = shuffle.Common(devices)
 	}
+	devices = min(devices, shuffle.MaxClients) // more are no less private
 	p := shuffle.Problem{Clients: devices, Blanket: shuffle.Blanket(box), Epsilon: num.Up(box.Epsilon().Rat()), Delta: delta}
 	g, err := shuffle.Solve(p)
 	if err != nil {
