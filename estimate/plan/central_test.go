@@ -2,8 +2,12 @@ package plan
 
 import (
 	"context"
-	"math"
+	"fmt"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -60,17 +64,27 @@ func TestCentral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	page, err := os.ReadFile("../../docs/shuffling.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
-		people    int
-		eps, map4 float64 // what plan -eps 4 -shuffled prints
-	}{{500, 2.22, 0.661}, {5_000, 0.545, 0.308}, {100_000, 0.108, 0.11}} {
-		got, err := l.laplace(t.Context(), test.people, test.eps)
+		people string
+		eps    float64
+	}{{"500", 2.22}, {"5,000", 0.545}, {"100,000", 0.108}} {
+		people, err := strconv.Atoi(strings.ReplaceAll(test.people, ",", ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d people, central eps %v: %.3f cells; the map of their reports at eps 4: %v", test.people, test.eps, 20*got, test.map4)
-		if ratio := 20 * got / test.map4; math.IsNaN(ratio) || ratio > 2 || ratio < 0.2 {
-			t.Errorf("%d people: %v", test.people, got)
+		far, err := l.laplace(t.Context(), people, test.eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| \.[0-9]+ \| 0*%s \| %s \|`, test.people,
+			strings.TrimLeft(fmt.Sprint(test.eps), "0"), strings.TrimLeft(fmt.Sprintf("%.3f", 20*far), "0")))
+		t.Logf("%s people, central eps %v: %.3f cells", test.people, test.eps, 20*far)
+		if !row.Match(page) {
+			t.Errorf("the page lacks %s", row)
 		}
 	}
 }
