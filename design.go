@@ -289,12 +289,11 @@ func (m *Mechanism) worstRows(ctx context.Context, sorted *knapsack.Table) (*Cha
 
 // checkSize refuses what cannot work, in constant time, and says whether the design is one that can do without a table.
 func checkSize(c cost.Matrix, o Objective) (large bool, err error) {
-	switch c := c.(type) {
-	case *cost.Dense:
-		if c == nil || c.K < 1 || c.Kv < 1 {
-			return false, nil // cost.Validate will say so
-		}
-	case nil, *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
+	if d, ok := c.(*cost.Dense); ok && d == nil {
+		return false, nil // cost.Validate will say so
+	}
+	computed := cost.Structured(c)
+	if c == nil || computed {
 		if err := cost.Validate(c); err != nil {
 			return false, err
 		}
@@ -307,14 +306,8 @@ func checkSize(c cost.Matrix, o Objective) (large bool, err error) {
 		return false, fmt.Errorf("%w: %d inputs and %d outputs, a policy has at most %d and %d: merge places, or use a coarser grid",
 			ErrLimit, k, kv, policy.MaxInputs, policy.MaxOutputs)
 	}
-	pairs := true
-	switch c.(type) {
-	case *cost.Ring, *cost.Grid:
-		large, pairs = (o.Kind == Uniform || o.Kind == Map) && k > onePass/kv, false
-	case *cost.Points, *cost.GreatCircle, *cost.Cosine:
-		large = (o.Kind == Uniform || o.Kind == Map) && k > onePass/kv
-	}
-	if pairs && int64(k) > MaxPairs/int64(kv) {
+	large = computed && (o.Kind == Uniform || o.Kind == Map) && k > onePass/kv
+	if pairs := !computed || !cost.SpaceOf(c).First; pairs && int64(k) > MaxPairs/int64(kv) {
 		return false, fmt.Errorf("%w: %d x %d pairs of an input and an output, at most %d: merge places, or use a coarser grid",
 			ErrLimit, k, kv, MaxPairs)
 	}
@@ -374,11 +367,8 @@ func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, 
 
 // known reports whether c is of a type of package cost.
 func known(c cost.Matrix) bool {
-	switch c.(type) {
-	case *cost.Dense, *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
-		return true
-	}
-	return false
+	_, explicit := c.(*cost.Dense)
+	return explicit || cost.Structured(c)
 }
 
 // inMemory returns c, or, if it is of a type of the caller's, a copy, so that its rows are not asked for again.

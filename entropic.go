@@ -36,7 +36,7 @@ func newEntropicSolver(c cost.Matrix, lo, hi []float64) (*entropicSolver, error)
 	k, kv := c.Dims()
 	_, dense := c.(*cost.Dense)
 	held := dense || kv <= heldCells/k
-	if grid, ok := c.(*cost.Grid); ok && !held && grid.P() == 2 {
+	if grid := cost.Separable(c); grid != nil && !held {
 		rows, cols := grid.Size()
 		h := 1 / float64(max(rows, cols))
 		s.problem.Reg = h * h / 4

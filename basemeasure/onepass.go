@@ -39,8 +39,8 @@ func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, er
 	if err := checkEps(eps); err != nil {
 		return Result{}, err
 	}
-	if ring, ok := c.(*cost.Ring); ok {
-		return Homogeneous(ring.Row(0, nil), eps)
+	if cost.SpaceOf(c).Transitive {
+		return Homogeneous(c.Row(0, nil), eps)
 	}
 	k, kv := c.Dims()
 	u := &onePass{ctx: ctx, c: c, priv: newPrivacy(eps), space: worst.NewSpace(c), kv: kv}
@@ -135,7 +135,7 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 // thresholds there.
 func (u *onePass) bound(list []int, m []float64, eps float64) (Result, error) {
 	few := rows{u.c, list}
-	if _, ok := u.c.(*cost.Grid); !ok {
+	if !cost.SpaceOf(u.c).First {
 		return Uniform(u.ctx, few, eps, Settings{})
 	}
 	p, err := newProblem(u.ctx, few, eps, Settings{}, false)

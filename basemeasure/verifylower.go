@@ -42,8 +42,7 @@ func (l *lowerCheck) alike() bool {
 	constant := func(list []float64) bool {
 		return !slices.ContainsFunc(list, func(x float64) bool { return x != list[0] })
 	}
-	_, ring := l.c.(*cost.Ring)
-	return ring && constant(l.thresholds) &&
+	return cost.SpaceOf(l.c).Transitive && constant(l.thresholds) &&
 		!slices.ContainsFunc(l.shares, func(s weighing) bool { return !constant(s.weights) })
 }
 

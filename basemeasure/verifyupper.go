@@ -96,9 +96,9 @@ func (u *upperCheck) check(ctx context.Context) (*big.Rat, error) {
 	}
 	var err error
 	switch {
-	case u.even > 0 && u.goal.plain() && firstIsWorst(u.c):
+	case u.even > 0 && u.goal.plain() && cost.SpaceOf(u.c).Exact:
 		see(0)
-	case u.goal.plain() && k > u.pairs/kv && hasPlaces(u.c):
+	case u.goal.plain() && k > u.pairs/kv && cost.SpaceOf(u.c).Power > 0:
 		err = worst.NewSpace(u.c).Exact(ctx, func(i int) (float64, error) {
 			x, _ := see(i).Over(unit).Float64()
 			return x, nil
@@ -117,44 +117,6 @@ func (u *upperCheck) check(ctx context.Context) (*big.Rat, error) {
 		value.Quo(value, new(big.Rat).SetInt(g.parts()))
 	}
 	return value, nil
-}
-
-// firstIsWorst reports whether input 0 costs most, to the last bit, with one mass for all outputs, because of symmetry.
-//
-// On a ring each row is a permutation of the first. On a grid, at least n+1 of R rows are n < R steps at most from any
-// row, and just so many from the first. So the rows can be numbered by a permutation that takes each to one that is as
-// far from the first, or farther; so can the columns. If costs do not fall with either distance, which the row of the
-// corner tells, the costs of a cell are, permuted, nowhere above those of the corner.
-func firstIsWorst(c cost.Matrix) bool {
-	switch c := c.(type) {
-	case *cost.Ring:
-		return true
-	case *cost.Grid:
-		rows, cols := c.Size()
-		table := c.Row(0, nil) // by distance
-		for r := range rows {
-			row := table[r*cols : (r+1)*cols]
-			if !slices.IsSorted(row) {
-				return false
-			}
-			for j, x := range row {
-				if r > 0 && x < table[(r-1)*cols+j] {
-					return false
-				}
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// hasPlaces reports whether package internal/worst may know distances between the inputs.
-func hasPlaces(c cost.Matrix) bool {
-	switch c.(type) {
-	case *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
-		return true
-	}
-	return false
 }
 
 // value returns b*phi_i, or T*phi_i where the box is a point.

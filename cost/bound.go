@@ -10,27 +10,10 @@ func Bound(m Matrix) float64 {
 	if checkDims(m) != nil {
 		return math.NaN()
 	}
-	const slack = 1 + 1e-9 // far more than distances and powers are off
-	distance, p := 0.0, power{}
-	switch c := m.(type) {
-	case *Cosine:
-		return 2
-	case *Points:
-		d, e := norm(c.widths(), nil)
-		distance, p = math.Ldexp(d, e), c.p
-	case *GreatCircle: // the way round by the first places, if it is no further than half round the Earth
-		var in, out float64
-		for _, x := range c.x {
-			in = max(in, kilometres(x, c.v[0]))
-		}
-		for _, v := range c.v {
-			out = max(out, kilometres(c.x[0], v))
-		}
-		distance, p = min(in+kilometres(c.x[0], c.v[0])+out+1e-9, math.Pi*EarthRadius), c.p
-	default:
-		return Max(m)
+	if s, ok := m.(structured); ok {
+		return s.bound()
 	}
-	return min(p.of(distance*slack)*slack+math.SmallestNonzeroFloat64, math.MaxFloat64) // entries are finite
+	return Max(m)
 }
 
 // widths returns the sides of the box around the points.

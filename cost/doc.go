@@ -17,6 +17,7 @@
 //	GreatCircle  latitude and longitude in degrees, kilometres on the mean Earth
 //	Manhattan    the matrix between points of R^n along the axes, a Dense
 //	Spec         the JSON form of all of them
+//	Metric       what a cost knows of its distance: the power, the symmetries, how far its inputs are from each other
 //
 //	symbol   here             meaning
 //	k, kv    Dims             inputs (rows) and outputs (columns)

@@ -43,12 +43,20 @@ func NewGreatCircle(x, v [][2]float64, p float64) (*GreatCircle, error) {
 	} else if c.v, err = newPlaces("v", v); err != nil {
 		return nil, err
 	}
-	if !w.safe(math.Pi * EarthRadius) {
-		if err := scan(c); err != nil {
-			return nil, fmt.Errorf("cost: places too far apart for p = %v: %w", p, err)
-		}
+	if err := c.checkRange(); err != nil {
+		return nil, err
 	}
 	return c, nil
+}
+
+// checkRange refuses places whose costs overflow. It reads entries only for a power at which one might.
+func (c *GreatCircle) checkRange() error {
+	if !c.p.safe(math.Pi * EarthRadius) {
+		if err := scan(c); err != nil {
+			return fmt.Errorf("cost: places too far apart for p = %v: %w", c.p.p, err)
+		}
+	}
+	return nil
 }
 
 func newPlaces(name string, at [][2]float64) ([]place, error) {

@@ -82,6 +82,7 @@ type Grid struct {
 	rows, cols int
 	p          power
 	table      []float64 // table[dr*cols+dc]: the cost at displacement (dr, dc)
+	sorted     bool      // it falls nowhere, along rows or columns
 }
 
 // NewGrid returns the grid of rows x cols cells, 1 <= rows*cols <= MaxPoints. It takes O(rows*cols)
@@ -118,6 +119,12 @@ func NewGrid(rows, cols int, p float64) (*Grid, error) {
 				c = w.of(math.Sqrt(n) / fl)
 			}
 			g.table[dr*b+dc] = c
+		}
+	}
+	g.sorted = true
+	for at, c := range g.table {
+		if at%cols > 0 && c < g.table[at-1] || at >= cols && c < g.table[at-cols] {
+			g.sorted = false
 		}
 	}
 	// Distances are below sqrt(2), so only a huge p can overflow.

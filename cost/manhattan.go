@@ -11,7 +11,8 @@ import (
 // streets at right angles. A nil v means x. All points have the same dimension, at least 1.
 //
 // For p = 1 an entry has a relative error of at most (n + 1)·2^-53; on the line (n = 1) it is |x - v| correctly
-// rounded. The result is a matrix without a type of its own, so a policy states it entry by entry.
+// rounded. The result is a matrix, so a policy states it entry by entry. It is no Metric, so what asks for a distance
+// takes its power as an argument, or as 1.
 //
 // The error is ErrShape, ErrTooLarge (above MaxEntries too), ErrExponent, ErrPoint (which names the coordinate), or
 // ErrNotFinite when a sum or its power overflows. Time is O(n) per entry, memory 8 bytes.

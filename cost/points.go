@@ -36,12 +36,21 @@ func NewPoints(x, v [][]float64, p float64) (*Points, error) {
 		return nil, err
 	}
 	c := &Points{k: s.k, kv: s.kv, dim: s.dim, x: s.x, v: s.v, same: s.same, p: w}
-	if d, e := norm(c.widths(), nil); !w.safe(math.Ldexp(d, e)) {
-		if err := scan(c); err != nil {
-			return nil, fmt.Errorf("cost: points too far apart for p = %v: %w", p, err)
-		}
+	if err := c.checkRange(); err != nil {
+		return nil, err
 	}
 	return c, nil
+}
+
+// checkRange refuses points whose costs overflow. It reads entries only if the box around the points is so large that
+// one might.
+func (c *Points) checkRange() error {
+	if d, e := norm(c.widths(), nil); !c.p.safe(math.Ldexp(d, e)) {
+		if err := scan(c); err != nil {
+			return fmt.Errorf("cost: points too far apart for p = %v: %w", c.p.p, err)
+		}
+	}
+	return nil
 }
 
 // sides is a pair of point sets, copied and checked.

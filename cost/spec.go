@@ -2,6 +2,7 @@ package cost
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -194,43 +195,32 @@ func pairs(name string, points [][]float64) ([][2]float64, error) {
 	return out, nil
 }
 
-// SpecOf returns the Spec that builds m again, bit for bit. Numbers are copied. The error is that of
-// Validate, or ErrSpec if m is not a type of this package.
+// SpecOf returns the Spec that builds m again, bit for bit. Numbers are copied. A Metric of another package is written
+// out as a matrix, without its distance. The error is that of Validate, ErrTooLarge for a Metric that is too large to be
+// written out, or ErrSpec if m is neither a type of this package nor a Metric.
 func SpecOf(m Matrix) (Spec, error) {
 	if err := Validate(m); err != nil {
 		return Spec{}, err
 	}
-	rows := func(same bool, x, v []float64, dim int) (a, b [][]float64) {
-		if !same {
-			b = unflatten(v, dim)
-		}
-		return unflatten(x, dim), b
-	}
 	switch c := m.(type) {
 	case *Dense:
 		return Spec{Kind: "explicit", C: unflatten(c.Data, c.Kv)}, nil
-	case *Ring:
-		return Spec{Kind: "ring", N: c.n, P: c.p.p}, nil
-	case *Grid:
-		return Spec{Kind: "grid", Rows: c.rows, Cols: c.cols, P: c.p.p}, nil
-	case *Points:
-		x, v := rows(c.same, c.x, c.v, c.dim)
-		return Spec{Kind: "points", X: x, V: v, P: c.p.p}, nil
-	case *Cosine:
-		x, v := rows(c.same, c.x, c.v, c.dim)
-		return Spec{Kind: "cosine", X: x, V: v}, nil
-	case *GreatCircle:
-		flat := func(at []place) (out []float64) {
-			for _, a := range at {
-				out = append(out, a.lat, a.lon)
-			}
-			return out
+	case structured:
+		return c.spec(), nil
+	case Metric:
+		d, err := Materialize(context.Background(), c)
+		if err != nil {
+			return Spec{}, err
 		}
-		x, v := rows(c.same, flat(c.x), flat(c.v), 2)
-		return Spec{Kind: "greatcircle", X: x, V: v, P: c.p.p}, nil
+		return SpecOf(d)
 	}
 	return Spec{}, fmt.Errorf("%w: no kind describes a %T", ErrSpec, m)
 }
+
+// Places returns the kind of the places of s, which tells how its numbers are read, and drawn: explicit, where there are
+// none, ring, grid, points, cosine or greatcircle. Kinds that differ by the formula of the distance alone have the same
+// places.
+func (s Spec) Places() string { return s.Kind }
 
 // MarshalJSON returns the canonical form: "kind" first, then the fields of the kind in the order of
 // the examples at Spec, p always written, every float in the shortest form that reads back to the

@@ -21,7 +21,7 @@ func Validate(m Matrix) error {
 	switch c := m.(type) {
 	case *Dense:
 		return c.validate()
-	case *Ring, *Grid, *Points, *Cosine, *GreatCircle:
+	case structured:
 		return nil
 	}
 	return scan(m)
@@ -35,16 +35,8 @@ func checkDims(m Matrix) error {
 		missing = true
 	case *Dense:
 		missing = c == nil
-	case *Ring:
-		missing = c == nil
-	case *Grid:
-		missing = c == nil
-	case *Points:
-		missing = c == nil
-	case *Cosine:
-		missing = c == nil
-	case *GreatCircle:
-		missing = c == nil
+	case structured:
+		missing = c.isNil()
 	}
 	if missing {
 		return fmt.Errorf("%w: the matrix is nil", wpmerr.ErrShape)
@@ -147,12 +139,11 @@ func Extent(ctx context.Context, m Matrix) (largest, widest float64, err error) 
 	}
 	k, kv := m.Dims()
 	switch c := m.(type) {
-	case *Ring:
-		top := maxOf(c.table)
-		return top, top, nil // every row holds the whole table, and 0
-	case *Grid:
-		top := maxOf(c.table)
-		return top, top, nil // the row of a corner holds the whole table, and every row holds 0
+	case structured:
+		if c.Space().First { // row 0 holds every entry there is, and every row holds 0
+			top := maxOf(m.Row(0, nil))
+			return top, top, nil
+		}
 	case *Dense:
 		if err := c.checkLength(); err != nil {
 			return math.NaN(), math.NaN(), err
@@ -188,24 +179,4 @@ func maxOf(x []float64) float64 {
 		hi = max(hi, c)
 	}
 	return hi
-}
-
-// Exponent returns the p with C = d^p for a distance d, if the type of m determines it: the power of a Ring, Grid,
-// Points or GreatCircle. W_p is then the objective to the power 1/p. For any other matrix ok is false, also for Cosine,
-// which is not a distance.
-func Exponent(m Matrix) (p float64, ok bool) {
-	if checkDims(m) != nil {
-		return 0, false
-	}
-	switch c := m.(type) {
-	case *Ring:
-		return c.p.p, true
-	case *Grid:
-		return c.p.p, true
-	case *Points:
-		return c.p.p, true
-	case *GreatCircle:
-		return c.p.p, true
-	}
-	return 0, false
 }

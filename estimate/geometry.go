@@ -53,15 +53,15 @@ const (
 	pivots = 64
 )
 
-// NewGeometry returns the distances C^(1/p) between the inputs of a cost C = d^p. A cost of places has distances
-// between its inputs, whatever its outputs are. For a cost.Cosine the distances are the chords of unit vectors, sqrt(2
-// C). p is ignored for a cost that has its own p.
+// NewGeometry returns the distances C^(1/p) between the inputs of a cost C = d^p. A cost.Metric has distances between
+// its inputs, whatever its outputs are, and p is ignored. For a cost.Cosine these are the chords of unit vectors, sqrt(2
+// C).
 //
 // Any other cost must be square and symmetric with a zero diagonal, and have finite distances, or the error is
 // ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries count as equal
 // if they differ by at most symmetryTol relative to the larger, and an entry counts as zero if it is at most
 // symmetryTol times the largest entry. So a file with six digits or more passes. The other errors are those of
-// cost.Validate.
+// cost.Validate, and of Distances of a cost.Metric.
 //
 // A cost of places takes O(k) memory, any other 8 k^2 bytes. The first Map adds 64 k^2 bytes, with up to 1,000 places.
 func NewGeometry(c cost.Matrix, p float64) (*Geometry, error) {
@@ -82,21 +82,8 @@ const symmetryTol = 1e-5
 
 // distances returns the distances of NewGeometry.
 func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
-	switch c.(type) {
-	case *cost.Points, *cost.GreatCircle, *cost.Grid, *cost.Ring, *cost.Cosine:
-		s, err := cost.SpecOf(c)
-		if err != nil {
-			return nil, err
-		}
-		s.V = nil
-		if s.Kind != "cosine" {
-			s.P = 1
-		}
-		d, err := s.Build()
-		if s.Kind == "cosine" && err == nil {
-			d = chords{d}
-		}
-		return d, err
+	if m, ok := c.(cost.Metric); ok {
+		return m.Distances()
 	}
 	if !(p > 0 && p <= math.MaxFloat64) {
 		return nil, fmt.Errorf("%w: power %v", wpmerr.ErrShape, p)
@@ -131,19 +118,6 @@ func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
 	return d, nil
 }
 
-// chords are the distances of unit vectors with costs 1 - cos. A zero vector, of cost 1 to all, is as far as a right
-// angle.
-type chords struct{ cost.Matrix }
-
-func (c chords) Row(i int, buf []float64) []float64 {
-	row := c.Matrix.Row(i, buf)
-	for j, v := range row {
-		row[j] = math.Sqrt(2 * v)
-	}
-	row[i] = 0
-	return row
-}
-
 // K returns the number of places.
 func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
 
@@ -156,9 +130,6 @@ func (g *Geometry) Row(i int, buf []float64) []float64 { return g.dist.Row(i, bu
 func (g *Geometry) nearest() float64 {
 	k := g.K()
 	largest := cost.Max(g.dist)
-	if c, ok := g.dist.(chords); ok {
-		largest = math.Sqrt(2 * cost.Max(c.Matrix))
-	}
 	var near []float64
 	buf := make([]float64, k)
 	for i := range k {

@@ -20,8 +20,8 @@ const fewRows = 64
 
 // separable returns the grid that the method for grids applies to, or nil.
 func (in *instance) separable(s Settings) *cost.Grid {
-	g, ok := in.matrix.(*cost.Grid)
-	if !ok || g.P() != 2 || s.Method == Paper {
+	g := cost.Separable(in.matrix)
+	if g == nil || s.Method == Paper {
 		return nil
 	}
 	if len(in.rows) <= fewRows || len(in.rows) < gridCells/in.kv {
@@ -69,8 +69,8 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 // gridRows fills in the potentials f of rows without mass on a large grid at squared distance, given the prices
 // g of all columns, and reports whether it has.
 func (in *instance) gridRows(f, g []float64, bare []int) bool {
-	c, ok := in.matrix.(*cost.Grid)
-	if !ok || c.P() != 2 || in.k < gridCells/in.kv {
+	c := cost.Separable(in.matrix)
+	if c == nil || in.k < gridCells/in.kv {
 		return false
 	}
 	all := grid.RowPotentials(c, g)

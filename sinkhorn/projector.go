@@ -70,7 +70,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg floa
 		return nil, err
 	}
 	p.box.matrix = c // a grid has ways of its own, by its type
-	if _, ok := c.(*cost.Grid); !ok {
+	if cost.Separable(c) == nil {
 		p.box.matrix = p.c
 	}
 	p.ordinary = reg < 0x1p200 && reg > 0x1p-200 && len(p.box.tiny) == 0

@@ -97,11 +97,16 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	if err != nil {
 		return World{}, err
 	}
-	return w.at(spec)
+	c, err := spec.Build()
+	if err != nil {
+		return World{}, err
+	}
+	w.places = plane.Of(spec)
+	return w.at(c)
 }
 
-// OfRows returns the world of a mechanism in mixture mode: its cost and its rows. The errors are those of cost.Validate
-// and cost.SpecOf, ErrTooLarge, ErrRows, and that of ctx.
+// OfRows returns the world of a mechanism in mixture mode: its cost, which must not be changed, and its rows. The errors
+// are those of cost.Validate, ErrTooLarge, ErrRows, and that of ctx.
 func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
 	if err := cost.Validate(c); err != nil {
 		return World{}, err
@@ -111,11 +116,15 @@ func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
 	if err != nil {
 		return World{}, err
 	}
-	spec, err := cost.SpecOf(c)
-	if err != nil {
-		return World{}, err
+	w := World{Channel: channel}
+	if cost.Structured(c) {
+		spec, err := cost.SpecOf(c)
+		if err != nil {
+			return World{}, err
+		}
+		w.places = plane.Of(spec)
 	}
-	return World{Channel: channel}.at(spec)
+	return w.at(c)
 }
 
 // NewChannel returns the channel of rows in integers, for a World that is made by hand. The errors are ErrTooLarge,
@@ -165,16 +174,12 @@ func newChannel(ctx context.Context, k, kv int, row func(int) (ldp.Weights, erro
 }
 
 // at returns w with what depends on the cost.
-func (w World) at(spec cost.Spec) (World, error) {
-	w.places = plane.Of(spec)
-	c, err := spec.Build()
-	if err != nil {
-		return World{}, err
-	}
+func (w World) at(c cost.Matrix) (World, error) {
 	power := 1.0
 	if p, ok := cost.Exponent(c); ok {
 		power = p
 	}
+	var err error
 	w.Geometry, err = estimate.NewGeometry(c, power)
 	if errors.Is(err, estimate.ErrNoGeometry) {
 		w.NoGeometry = err
@@ -183,14 +188,14 @@ func (w World) at(spec cost.Spec) (World, error) {
 	if err != nil {
 		return World{}, err
 	}
-	w.Same = spec.V == nil && !w.Codes
-	if spec.V != nil {
-		spec.V = nil
-		if c, err = spec.Build(); err != nil {
+	m, metric := c.(cost.Metric)
+	w.Between, w.Same = c, !w.Codes
+	if metric && !m.Space().Same {
+		w.Same = false
+		if w.Between, err = m.Between(); err != nil {
 			return World{}, err
 		}
 	}
-	w.Between = c
 	return w, nil
 }
 

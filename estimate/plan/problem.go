@@ -106,21 +106,13 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 
 // between is the cost of moving mass from inputs to inputs.
 func between(ctx context.Context, c cost.Matrix, all *cost.Dense) (*cost.Dense, error) {
-	switch c.(type) {
-	case *cost.Points, *cost.GreatCircle, *cost.Cosine:
-		s, err := cost.SpecOf(c)
-		if err != nil {
-			return nil, err
-		}
-		if s.V == nil {
-			return all, nil
-		}
-		s.V = nil
-		d, err := s.Build()
-		if err != nil {
-			return nil, err
-		}
-		return cost.Materialize(ctx, d)
+	m, ok := c.(cost.Metric)
+	if !ok || m.Space().Same {
+		return all, nil
 	}
-	return all, nil
+	inputs, err := m.Between()
+	if err != nil {
+		return nil, err
+	}
+	return cost.Materialize(ctx, inputs)
 }

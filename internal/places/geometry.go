@@ -1,6 +1,7 @@
 package places
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,7 @@ type Geometry struct {
 	Unit        Unit
 	SameSupport bool   // inputs and outputs are the same points
 	What        string // in words
+	between     string // unit of distances between places, if it is not that of the cost
 }
 
 // Matrix is the geometry of a cost matrix, whose entries are d^p already.
@@ -58,10 +60,7 @@ func Grid(rows, cols int, p float64) (Geometry, error) {
 
 // Metric names the unit of distances between places themselves: of unit vectors for cosine, whose cost is none.
 func (g Geometry) Metric() string {
-	if _, cosine := g.Cost.(*cost.Cosine); cosine {
-		return "(distance of unit vectors)"
-	}
-	return g.Unit.Name
+	return cmp.Or(g.between, g.Unit.Name)
 }
 
 // ParseGrid reads ROWSxCOLS.
@@ -128,7 +127,7 @@ func Points(in File, out *File, metric string, p float64) (g Geometry, err error
 		if p != 1 {
 			return g, ErrPower
 		}
-		g.Unit = UnitOf("cosine", 0, 0, 0)
+		g.Unit, g.between = UnitOf("cosine", 0, 0, 0), "(distance of unit vectors)"
 		g.Cost, err = cost.NewCosine(in.X, v)
 	case "greatcircle":
 		if !in.Geographic() {

@@ -15,7 +15,7 @@ type Unit struct {
 	Cell float64 // of a square grid: the side of a cell, in sides of the square; else 0
 }
 
-// UnitOf returns the unit of a kind of cost, as package cost names it; rows and cols are of a grid.
+// UnitOf returns the unit of a kind of places, as cost.Spec.Places names it; rows and cols are of a grid.
 func UnitOf(kind string, p float64, rows, cols int) Unit {
 	switch kind {
 	case "greatcircle":
@@ -46,7 +46,7 @@ func UnitOfPolicy(p policy.Policy) Unit {
 	if power == 0 {
 		power = 1
 	}
-	return UnitOf(spec.Kind, power, spec.Rows, spec.Cols)
+	return UnitOf(spec.Places(), power, spec.Rows, spec.Cols)
 }
 
 // Quantity names what costs are: W_1, or W_p^p, or just a cost where p is not known.

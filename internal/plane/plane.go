@@ -13,7 +13,7 @@ import (
 
 // Places says where inputs and outputs are. The zero value says that nobody knows.
 type Places struct {
-	Kind       string      // of the cost, as package cost names it
+	Kind       string      // of the places, as cost.Spec.Places names it
 	Rows, Cols int         // of a grid
 	Columns    []string    // names of the coordinates
 	In         [][]float64 // of each input; nil if there are none
@@ -23,8 +23,8 @@ type Places struct {
 // Of returns the places of a cost. Cells of a grid are at their centres in the unit square, and points on a ring
 // on the unit circle; those of a matrix are nowhere.
 func Of(spec cost.Spec) Places {
-	p := Places{Kind: spec.Kind, In: spec.X, Out: spec.V}
-	switch spec.Kind {
+	p := Places{Kind: spec.Places(), In: spec.X, Out: spec.V}
+	switch p.Kind {
 	case "grid":
 		p.Rows, p.Cols = spec.Rows, spec.Cols
 		for i := range spec.Rows * spec.Cols {
@@ -43,7 +43,7 @@ func Of(spec cost.Spec) Places {
 	if len(p.In) == 0 {
 		return p
 	}
-	if n := len(p.In[0]); n <= 3 && spec.Kind != "cosine" {
+	if n := len(p.In[0]); n <= 3 && p.Kind != "cosine" {
 		p.Columns = []string{"x", "y", "z"}[:n]
 	} else {
 		for i := range n {

@@ -57,9 +57,7 @@ const unitScale = 1 << 30
 // Of returns the ranking of a cost, or nil for one without: an explicit one, a type of another package, and a cosine
 // with a zero vector, which has no direction.
 func Of(c cost.Matrix) (*Ranking, error) {
-	switch c.(type) {
-	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
-	default:
+	if !cost.Structured(c) {
 		return nil, nil
 	}
 	spec, err := cost.SpecOf(c)
@@ -67,7 +65,7 @@ func Of(c cost.Matrix) (*Ranking, error) {
 		return nil, err
 	}
 	r := &Ranking{Cost: c}
-	switch spec.Kind {
+	switch spec.Places() {
 	case "ring":
 		r.Geometry = policy.Geometry{Kind: policy.Ring}
 		return r, nil
@@ -82,7 +80,7 @@ func Of(c cost.Matrix) (*Ranking, error) {
 	}
 	var vectors []int32
 	axes := float64(len(places[0]))
-	switch spec.Kind {
+	switch spec.Places() {
 	case "points":
 		vectors = roundPoints(places)
 		largest := 0.0

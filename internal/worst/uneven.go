@@ -24,7 +24,7 @@ func (s *Space) InBox(ctx context.Context, box *ldp.Polytope, value func(i int) 
 	}
 	most := cost.Max(s.lattice)
 	r.Upper = min(r.Upper+moved*most*(1+0x1p-30), most)
-	for _, i := range s.opposite() {
+	for _, i := range s.at.Far {
 		v, err := value(i)
 		if err != nil {
 			return r, err
@@ -66,13 +66,4 @@ func uneven(box *ldp.Polytope) float64 {
 		apart(low, total)
 	}
 	return moved / float64(total)
-}
-
-// opposite returns inputs far from input 0: the other corners of a grid, and the other side of a ring.
-func (s *Space) opposite() []int {
-	if g, ok := s.lattice.(*cost.Grid); ok {
-		_, cols := g.Size()
-		return []int{cols - 1, s.k - cols, s.k - 1}
-	}
-	return []int{s.k / 2}
 }

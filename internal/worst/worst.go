@@ -25,11 +25,12 @@ import (
 // A Space knows how far inputs are from each other.
 type Space struct {
 	k       int
-	lattice cost.Matrix // a ring or a grid: input 0 has the largest value, but for a relative error of off and an underflow
+	at      cost.Space
+	lattice cost.Matrix // if input 0 has the largest value, but for a relative error of off and an underflow
 	off     float64
-	metric  cost.Matrix // distances between inputs, or 1 - cosine; nil if there are none
-	chord   bool        // metric is 1 - cosine
-	power   float64     // the value is the root to this power, or half its square with chord
+	metric  cost.Matrix // distances between inputs; nil if there are none
+	scale   float64     // the value is scale times the root to this power
+	power   float64
 	// How far the root of a cost that floats give may be from the distance: relative, and absolute.
 	rel, abs float64
 }
@@ -37,65 +38,49 @@ type Space struct {
 // NewSpace returns the space of the inputs of a cost. Without places it has no distances, and all inputs are looked at.
 func NewSpace(c cost.Matrix) *Space {
 	k, _ := c.Dims()
-	s := &Space{k: k, power: 1}
-	switch c.(type) {
-	case *cost.Ring, *cost.Grid, *cost.Points, *cost.GreatCircle, *cost.Cosine:
-	default:
+	s := &Space{k: k, scale: 1, power: 1, at: cost.SpaceOf(c)}
+	if s.at.Power == 0 {
 		return s
 	}
-	spec, err := cost.SpecOf(c)
-	if err != nil {
-		return s
-	}
-	axes := 2.0
-	if spec.X != nil {
-		axes = float64(len(spec.X[0]))
-	}
-	s.rel = (axes + 32) * 0x1p-52 // of distances (axes/2 + 2) 2^-53, see package cost; of powers and roots a few 2^-53
-	p := spec.P
-	spec.V = nil
-	switch spec.Kind {
-	case "ring":
+	s.rel = max(s.at.Rel, leastRel)
+	p := s.at.Power
+	if s.at.First {
 		s.lattice = c
-		return s
-	case "grid":
-		s.lattice, s.off = c, 2*max(p, 1)*s.rel*(1+0x1p-20) // of costs on both sides
-	case "cosine":
-		for _, x := range spec.X { // a zero vector is at distance 1 from all, itself included
-			if !slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
-				return s
-			}
+		if s.at.Transitive {
+			return s
 		}
-		s.chord, s.power = true, 2
-		s.abs = math.Sqrt(2 * (axes + 8) * 0x1p-52) // the cost is off by half of that, squared
-	case "greatcircle":
-		s.abs = 1e-10 // km, ten times what package cost states
+		s.off = 2 * max(p, 1) * s.rel * (1 + 0x1p-20) // of costs on both sides
 	}
+	between := c.(cost.Metric).Between
 	switch {
-	case s.chord:
+	case math.IsInf(s.at.Abs, 1):
+		return s
 	case p < 1:
-		s.abs = math.Pow(s.abs, p) // |a^p - b^p| <= |a - b|^p
+		s.abs = s.at.Scale * math.Pow(s.at.Abs, p) // |a^p - b^p| <= |a - b|^p
 	default:
-		spec.P, s.power = 1, p
-		s.abs += math.Pow(underflow, 1/p)
+		between, s.scale, s.power = c.(cost.Metric).Distances, s.at.Scale, p
+		s.abs = s.at.Abs + math.Pow(underflow, 1/p)
 	}
-	if s.metric, err = spec.Build(); err != nil {
+	var err error
+	if s.metric, err = between(); err != nil {
 		s.metric = nil
 	}
 	return s
 }
+
+// leastRel is more than a root is off whose cost is exact.
+const leastRel = 32 * 0x1p-52
 
 // underflow is more than powers lose below the normal range.
 const underflow = 0x1p-1060
 
 // root and value turn values into distances and back, to a few roundings.
 func (s *Space) root(v float64) float64 {
-	switch {
-	case s.chord:
-		return math.Sqrt(2 * v)
-	case s.power == 1:
+	v /= s.scale
+	switch s.power {
+	case 1:
 		return v
-	case s.power == 2:
+	case 2:
 		return math.Sqrt(v)
 	}
 	return math.Pow(v, 1/s.power)
@@ -135,12 +120,8 @@ func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), 
 	}
 	r := q.Result
 	r.Upper = r.Value * (1 + relErr + 4*0x1p-52)
-	switch up := slices.Max(q.bound) * (1 + 2*0x1p-52); {
-	case !(up > 0):
-	case s.chord:
-		r.Upper = max(r.Upper, up*up/2*(1+4*0x1p-52))
-	default:
-		r.Upper = max(r.Upper, math.Pow(up, s.power)*(1+4*0x1p-52))
+	if up := slices.Max(q.bound) * (1 + 2*0x1p-52); up > 0 {
+		r.Upper = max(r.Upper, s.scale*math.Pow(up, s.power)*(1+4*0x1p-52))
 	}
 	r.Upper += math.SmallestNonzeroFloat64
 	return r, nil
@@ -219,9 +200,6 @@ func (q *query) run(ctx context.Context) error {
 func (q *query) lower(at int, root float64, buf []float64) (next int, most float64) {
 	most = math.Inf(-1)
 	for i, d := range q.metric.Row(at, buf) {
-		if q.chord {
-			d = math.Sqrt(2 * d)
-		}
 		b := q.bound[i]
 		switch {
 		case b == math.Inf(-1):

@@ -121,7 +121,7 @@ func newPlaces(text string) (*world, error) {
 	if cost.Max(g.Cost) == 0 {
 		return nil, fmt.Errorf("%w: all places are the same", ErrPoints)
 	}
-	w.plane(f.X)
+	w.plane(f.X, f.Geographic())
 	return w, nil
 }
 
@@ -135,12 +135,11 @@ func (w *world) answer() *WorldAnswer {
 
 // plane finds where points are on the unit square, with one scale for both axes. Degrees of longitude are shorter than
 // those of latitude, by the cosine of the middle. Points on both sides of the date line stay together.
-func (w *world) plane(points [][]float64) {
+func (w *world) plane(points [][]float64, globe bool) {
 	x, y := make([]float64, len(points)), make([]float64, len(points))
 	for i, p := range points {
 		x[i], y[i] = p[0], p[1]
 	}
-	_, globe := w.cost.(*cost.GreatCircle)
 	if globe {
 		x, y = y, x // latitude comes first
 		turned := slices.Clone(x)

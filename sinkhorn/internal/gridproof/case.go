@@ -24,8 +24,8 @@ type Case struct {
 
 // New returns c as a case on a grid, or nil if its cost is not a *cost.Grid at squared distance.
 func New(c *verify.Case) *Case {
-	g, ok := c.Cost.(*cost.Grid)
-	if !ok || g.P() != 2 {
+	g := cost.Separable(c.Cost)
+	if g == nil {
 		return nil
 	}
 	rows, cols := g.Size()
