@@ -116,6 +116,9 @@ func (d *CodesDesign) Publish(ctx context.Context, cfg policy.Config) (policy.Po
 	meta := map[string]string{
 		"seed": strconv.FormatUint(max(d.problem.Seed, 1), 10), "devices": strconv.FormatInt(d.problem.Devices, 10),
 	}
+	if most := d.problem.MostOutputs; most > 0 {
+		meta["outputs at most"] = strconv.Itoa(most)
+	}
 	for key, value := range cfg.Metadata {
 		meta[key] = value
 	}

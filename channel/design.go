@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -87,7 +88,7 @@ func New(ctx context.Context, p Problem) (*Design, error) {
 				codes = append(codes, c)
 			}
 		}
-		taken, weights, err := out.mix(ctx, risk, codes, single)
+		taken, weights, err := out.mix(ctx, risk, codes, single, room{p.MostOutputs, d.k})
 		if err != nil {
 			return nil, err
 		}
@@ -114,8 +115,55 @@ func New(ctx context.Context, p Problem) (*Design, error) {
 	return out, nil
 }
 
-// mix finds the weights, and leaves small ones out.
-func (d *Design) mix(ctx context.Context, r *risk, list []candidate, single float64) ([]candidate, []float64, error) {
+// room is how many outputs a list may have, 0 for any number, and how many a disc has.
+type room struct{ most, places int }
+
+// outputs counts those of a list.
+func (m room) outputs(list ...candidate) (n int) {
+	for _, c := range list {
+		n += c.Outputs(m.places)
+	}
+	return n
+}
+
+// fitting returns the components of the largest weight an output that have room together, in their order.
+func (m room) fitting(list []candidate, w []float64) []candidate {
+	order := make([]int, len(list))
+	for n := range order {
+		order[n] = n
+	}
+	each := func(n int) float64 { return w[n] / float64(m.outputs(list[n])) }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(each(b), each(a)) })
+	left, taken := m.most, make([]bool, len(list))
+	for _, n := range order {
+		if need := m.outputs(list[n]); need <= left {
+			left, taken[n] = left-need, true
+		}
+	}
+	var out []candidate
+	for n, c := range list {
+		if taken[n] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// mix finds the weights of what there is room for. The gap is that of the list that is left.
+func (d *Design) mix(ctx context.Context, r *risk, list []candidate, single float64, m room) ([]candidate, []float64, error) {
+	taken, w, err := d.weigh(ctx, r, list, single)
+	if err != nil || m.most == 0 || m.outputs(taken...) <= m.most {
+		return taken, w, err
+	}
+	if taken = m.fitting(taken, w); len(taken) == 0 {
+		d.Mixed, d.Gap = 1, 0
+		return nil, nil, nil
+	}
+	return d.weigh(ctx, r, taken, single)
+}
+
+// weigh finds the weights, and leaves small ones out.
+func (d *Design) weigh(ctx context.Context, r *risk, list []candidate, single float64) ([]candidate, []float64, error) {
 	infos, w := make([][]float64, len(list)), make([]float64, len(list))
 	for n, c := range list {
 		infos[n], w[n] = c.info, 1/float64(len(list))
@@ -196,7 +244,11 @@ func (d *Design) separate(
 	}
 	block, blocks := m.net(0, m.k, nil)
 	var added []candidate
+	space := room{p.MostOutputs, m.k}
 	for len(added) < mostFine {
+		if next := fineCodes * colours(eps, blocks); space.most > 0 && space.outputs(list...)+space.outputs(added...)+next > space.most {
+			break
+		}
 		for range fineCodes {
 			c := code(block, blocks, eps, generator(p.Seed, math.MaxUint64-uint64(len(added))).Uint64())
 			c.info = r.ofCode(eps, c.Colors, c.Color)
@@ -210,6 +262,9 @@ func (d *Design) separate(
 		if !alike {
 			break
 		}
+	}
+	if len(added) == 0 {
+		return list, w, nil
 	}
 	w = slices.Clone(w)
 	for n := range w {

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // line is n places on a line with uneven gaps.
@@ -181,6 +182,37 @@ func TestChosen(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMostOutputs: a list has no more outputs than it may, single places included; it loses little until there is room for
+// few components; and where there is room for none, the answer is the disc.
+func TestMostOutputs(t *testing.T) {
+	p := Problem{Cost: grid(t, 12), Epsilon: parse(t, "4"), Devices: 100_000}
+	free := design(t, p)
+	all := free.Outputs()
+	if p.MostOutputs = all; !reflect.DeepEqual(design(t, p).Components, free.Components) {
+		t.Error("a bound that is met changes the design")
+	}
+	for _, most := range []int{all - 1, all / 2, all / 4, 200, 143} {
+		p.MostOutputs = most
+		d := design(t, p)
+		switch {
+		case d.Codes && (d.Outputs() > most || d.Risk < free.Risk*(1-free.Gap) || d.Mixed > enough):
+			t.Errorf("at most %d of %d outputs: %d, a risk of %v, without bound %v", most, all, d.Outputs(), d.Risk, free.Risk)
+		case most == all/2 && (!d.Codes || d.Risk > 1.02*free.Risk):
+			t.Errorf("half the outputs, %d: a risk of %v, without bound %v", most, d.Risk, free.Risk)
+		case !d.Codes && (d.Outputs() > 144 && d.Fine == 0 || d.Risk < 1):
+			t.Errorf("at most %d outputs: %d of a disc, a risk of %v", most, d.Outputs(), d.Risk)
+		}
+		if err := d.Verify(); err != nil {
+			t.Error(err)
+		}
+		t.Logf("at most %d outputs: %d, a risk of %.4f", most, d.Outputs(), d.Risk)
+	}
+	p.MostOutputs = -1
+	if _, err := New(t.Context(), p); !errors.Is(err, wpmerr.ErrShape) {
+		t.Errorf("-1 outputs: %v", err)
 	}
 }
 

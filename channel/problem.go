@@ -51,6 +51,9 @@ type Problem struct {
 	// CodesAlone leaves discs out of lists: for a policy that cannot rank the places. Lists for more than 2,000 places have
 	// none, because a disc has as many outputs as there are places.
 	CodesAlone bool
+	// MostOutputs bounds the outputs of a list; 0 is no bound. A single disc, which is the answer where no such list is
+	// better, has an output for each place.
+	MostOutputs int
 }
 
 // metric is the distances between inputs: row returns a slice that must not be changed, and may use buf.
@@ -73,6 +76,9 @@ func (p *Problem) check(ctx context.Context) (metric, []float64, error) {
 	}
 	if p.Devices < 1 || p.Devices > MaxDevices {
 		return metric{}, nil, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrShape, p.Devices, int64(MaxDevices))
+	}
+	if p.MostOutputs < 0 {
+		return metric{}, nil, fmt.Errorf("%w: at most %d outputs", wpmerr.ErrShape, p.MostOutputs)
 	}
 	if p.Bits == 0 {
 		p.Bits = 62

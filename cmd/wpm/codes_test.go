@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/policy"
 )
 
 // codesPolicy is a policy with codes for 30 places on a line with uneven gaps, of which a disc tells few apart.
@@ -119,5 +122,43 @@ func TestCodesSeed(t *testing.T) {
 	}
 	if text("2") == text("1") {
 		t.Error("the seed does nothing")
+	}
+}
+
+// TestOutputsAtMost: a policy of codes has no more outputs than it may, and says the bound; where that cannot be, the command
+// says why.
+func TestOutputsAtMost(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "p")
+	design := []string{"design", "-grid", "6x6", "-eps", "2", "-devices", "500000", "-o", out, "-force"}
+	outputs := func(args ...string) int {
+		t.Helper()
+		must(t, "", append(slices.Clone(design), args...)...)
+		data, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := policy.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bounded := strings.Contains(string(data), `"outputs at most":"`); bounded != (len(args) > 0) {
+			t.Errorf("%v: the policy states a bound: %v", args, bounded)
+		}
+		return p.Outputs()
+	}
+	all := outputs()
+	if n := outputs("-outputs-at-most", strconv.Itoa(all/2)); n > all/2 || n < 2 {
+		t.Errorf("%d outputs, at most %d asked for", n, all/2)
+	}
+	for flags, want := range map[string]string{
+		"-outputs-at-most 2":                     "a disc, which has 36",
+		"-outputs-at-most 0":                     "0 is not from 1 on",
+		"-outputs-at-most 50 -objective uniform": "-outputs-at-most goes with",
+		"-outputs-at-most 50 -objective mixed":   "-outputs-at-most goes with",
+	} {
+		status, _, errs := try(t, "", append(slices.Clone(design), strings.Fields(flags)...)...)
+		if status == 0 || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d, %s, want %q", flags, status, errs, want)
+		}
 	}
 }

@@ -46,7 +46,7 @@ func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, 
 	shell.Progress(c.Root().ErrWriter)(0, 2, "codes")
 	d, err := planning.Codes(ctx, plan.geometry, channel.Problem{
 		Prior: plan.objective.Weights, Epsilon: plan.eps, Devices: int64(plan.objective.Devices), Bits: c.Int("bits"),
-		Seed: c.Uint64("seed"),
+		Seed: c.Uint64("seed"), MostOutputs: c.Int("outputs-at-most"),
 	})
 	if errors.Is(err, channel.ErrBits) {
 		return false, fmt.Errorf("-bits: %w; take more of them, or -objective uniform", err)
@@ -55,6 +55,10 @@ func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, 
 		plan.objective.Disc = d.Disc
 	}
 	if d == nil || err != nil || !d.List() {
+		_, kv := plan.geometry.Cost.Dims()
+		if most := c.Int("outputs-at-most"); err == nil && most > 0 && kv > most {
+			err = fmt.Errorf("-outputs-at-most: no list of %d outputs is better than a disc, which has %d: group places", most, kv)
+		}
 		return false, err
 	}
 	if len(plan.table) > 0 && c.IsSet("table") || c.String("menu") == "yes" {

@@ -48,6 +48,8 @@ func objectiveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "devices", HideDefault: true,
 			Usage: "make the map of `N` devices good, and say how good it will be, as \"wpm plan\" does"},
 		&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "with -devices: of the random codes, `N` from 1 on; it is in the policy"},
+		&cli.IntFlag{Name: "outputs-at-most", HideDefault: true,
+			Usage: "with -devices: codes of `M` outputs at most in all, for shares of reports under secret sharing"},
 		&cli.StringFlag{Name: "prior",
 			Usage: "public weights of the inputs, for average, mixed, the means of -menu, and the map of -devices: CSV `FILE`, " +
 				"label,weight (default: all alike, and maps of all kinds)"},
@@ -109,6 +111,10 @@ func checkObjective(c *cli.Command) error {
 		return fmt.Errorf("-gap: %v is not above 0 and at most 1", gap)
 	case c.IsSet("seed") && name != wpm.Map.String():
 		return errors.New("-seed goes with -devices, and the objective map")
+	case c.IsSet("outputs-at-most") && name != wpm.Map.String():
+		return errors.New("-outputs-at-most goes with -devices, and the objective map")
+	case c.IsSet("outputs-at-most") && c.Int("outputs-at-most") < 1:
+		return fmt.Errorf("-outputs-at-most: %d is not from 1 on", c.Int("outputs-at-most"))
 	case c.Uint64("seed") == 0:
 		return errors.New("-seed: 0 is not from 1 on")
 	case menu != "yes" && menu != "no" && menu != "auto":
