@@ -865,8 +865,8 @@ def may_lock(i):
 
 # Certificates, by ../docs/verify_certificate.py, which is written from the documentation
 
-REASONS = {"problem_sha256": "hash", "cost_sha256": "hash", "the problem": "limit", "no row fits the blanket": "limit",
-           "the lower bound is not proved": "claim", "the upper bound is not proved": "claim"}
+UNPROVED = {"problem_sha256": "hash", "cost_sha256": "hash", "the problem": "limit", "no row fits the blanket": "limit",
+            "the lower bound is not proved": "claim", "the upper bound is not proved": "claim"}
 
 
 def kind_certificate(i, o):
@@ -874,7 +874,7 @@ def kind_certificate(i, o):
     try:
         verify_certificate.check(text, 0)
     except ValueError as e:
-        raise Refused(REASONS.get(str(e), "evidence"))
+        raise Refused(UNPROVED.get(str(e), "evidence"))
     c = json.loads(text)
     p, e = c["problem"], c["evidence"]
     eps, central, gone = Fraction(p["eps"]), Fraction(e.get("central", 0)), Decimal("1e-28")  # what its sums leave out
