@@ -45,7 +45,7 @@ type Designs struct {
 }
 
 // CompareDesigns is Compare at several eps, with the base measure of KPM beside the designs. weights are those of the
-// mean of KPM, as in Objective.
+// mean of KPM, as in Objective. Errors: those of Compare and of Evaluate.
 func CompareDesigns(ctx context.Context, c cost.Matrix, levels Levels, weights []float64, objectives ...Objective) (
 	[]Designs, error) {
 	var out []Designs
@@ -80,7 +80,7 @@ type WorstCases struct {
 }
 
 // CompareRivals returns the worst cases of wpm and of its rivals at several eps. same says that the outputs are the
-// inputs, one by one.
+// inputs, one by one. Errors: those of Compare for Uniform, and of the baselines.
 func CompareRivals(ctx context.Context, c cost.Matrix, levels Levels, same bool) ([]WorstCases, error) {
 	var out []WorstCases
 	err := levels.each(ctx, c, "table of worst cases", Objective{}, func(sorted cost.Matrix, eps ldp.Epsilon) error {

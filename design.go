@@ -470,7 +470,8 @@ type Outcome struct {
 }
 
 // Compare returns the outcomes of designs of one cost, without making their mechanisms. A solver that stops before its
-// goal gives the best measure found, with its gap. A *knapsack.Table is not sorted again.
+// goal gives the best measure found, with its gap. A *knapsack.Table is not sorted again. Errors: ErrOption for Map,
+// and those of NewDesign for the cost and the objective; ErrNotConverged if ctx ends.
 func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...Objective) ([]Outcome, error) {
 	var out []Outcome
 	for _, o := range objectives {

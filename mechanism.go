@@ -131,7 +131,8 @@ func build(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism
 }
 
 // FromPolytope builds a mechanism from an existing integer box, such as that of a published policy. Options.Bits is
-// ignored: the box has its own. A box that does not pass its Verify is refused.
+// ignored: the box has its own. A box that does not pass its Verify is refused. Errors: ErrShape, those of
+// cost.Validate, and those of Verify of the box.
 func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	if box == nil {
 		return nil, fmt.Errorf("%w: the box is nil", wpmerr.ErrShape)

@@ -31,7 +31,7 @@ func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, erro
 }
 
 // ProjectSparse is Project for a distribution on few points: weight[n] is the mass of point support[n]
-// (sorted, distinct). It costs len(support) * kv instead of k * kv.
+// (sorted, distinct). It costs len(support) * kv instead of k * kv. Errors: those of Project, and ErrSupport.
 func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []float64) (Projection, error) {
 	if len(support) != len(weight) {
 		return Projection{}, fmt.Errorf("%w: %d points with %d weights", wpmerr.ErrShape, len(support), len(weight))

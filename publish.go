@@ -35,7 +35,8 @@ func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Poli
 	return m.publish(ctx, cfg, func(do eachRow) error { return m.rows(ctx, nil, do) })
 }
 
-// Publish is Mechanism.Publish with the rows of the design, and with its certificate unless cfg has one.
+// Publish is Mechanism.Publish with the rows of the design, and with its certificate unless cfg has one. Errors: those
+// of Mechanism.Publish.
 func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 	if cfg.Certificate == nil {
 		cfg.Certificate = d.certificate

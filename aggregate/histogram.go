@@ -40,7 +40,7 @@ type Histogram struct {
 	Confidence float64 // as resolved
 }
 
-// Count counts releases by their indices, 0 <= index < kv.
+// Count counts releases by their indices, 0 <= index < kv. Errors: ErrShape, ErrIndex.
 func Count(kv int, indices []int) ([]uint64, error) {
 	if kv < 1 {
 		return nil, fmt.Errorf("%w: %d points", ErrShape, kv)

@@ -91,7 +91,7 @@ func (c *Counts) add(part Counts) {
 	c.Lines += part.Lines
 }
 
-// Merge returns the counts of both parts together: a Sum of two.
+// Merge returns the counts of both parts together: a Sum of two. Errors: those of Sum.Add.
 func Merge(a, b Counts) (Counts, error) {
 	var s Sum
 	for _, part := range []Counts{a, b} {

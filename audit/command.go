@@ -29,7 +29,8 @@ const maxErrorText = 200
 // an output, or its index in decimal if outputs have no labels, or a report of the policy in hexadecimal, as wpm
 // release prints it. It must exit with status 0. Every draw must be made afresh.
 //
-// No shell is involved. The context's end kills the program.
+// No shell is involved. The context's end kills the program. Errors: ErrCommand for a program that is not there. The
+// Sampler returns ErrCommand and ErrSampler.
 func Command(p policy.Policy, argv []string) (Sampler, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, fmt.Errorf("%w: no program", ErrCommand)

@@ -9,7 +9,7 @@ import (
 
 // WriteCSV writes the draws for outside tools: a header and a line input,output,count for every pair, zeros
 // included, or with raw a header and a line input,output for every single draw (their order is not kept: draws
-// are independent). Inputs and outputs are the names of the report and the labels of the policy.
+// are independent). Inputs and outputs are the names of the report and the labels of the policy. Errors: those of w.
 func (st Statistics) WriteCSV(w io.Writer, raw bool) error {
 	buf := bufio.NewWriter(w)
 	out := csv.NewWriter(buf)

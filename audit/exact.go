@@ -37,7 +37,7 @@ type Pair struct {
 	Within    bool // Num <= e^eps Den, that is Spare >= 0, where Spare = floor(e^eps Den) - Num
 }
 
-// MarshalJSON writes integers, which may exceed 2^53, as strings.
+// MarshalJSON writes integers, which may exceed 2^53, as strings. There is no error.
 func (p Pair) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Column int    `json:"column"`
@@ -195,7 +195,8 @@ func Rows(t Table) Check {
 
 // Random checks rows that a client might draw from: count rows, from a seeded source. They start from garbage (NaN,
 // infinities, negative and huge numbers, wrong sums and lengths). If project is not nil, every twentieth row is its
-// answer to a random distribution. All rows are rounded by the policy's own Polytope. This is a simulation.
+// answer to a random distribution. All rows are rounded by the policy's own Polytope. This is a simulation. Errors:
+// ErrTable for the zero policy, and that of ctx.
 func Random(ctx context.Context, p policy.Policy, count int, seed uint64, project policy.ProjectFunc) (Check, error) {
 	t, err := boxOf(p)
 	if err != nil {

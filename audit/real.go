@@ -21,7 +21,7 @@ func (x Real) String() string {
 	return strconv.FormatFloat(float64(x), 'g', realDigits, 64)
 }
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON implements json.Marshaler. There is no error.
 func (x Real) MarshalJSON() ([]byte, error) {
 	switch v := float64(x); {
 	case math.IsNaN(v) || math.IsInf(v, 0):

@@ -12,7 +12,7 @@ import (
 )
 
 // JSON returns the report as indented JSON. Statistical numbers have nine digits, integers that may exceed 2^53
-// are strings, infinities are the strings "inf" and "-inf".
+// are strings, infinities are the strings "inf" and "-inf". An error is that of encoding/json.
 func (r Report) JSON() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -261,7 +261,8 @@ type bar struct {
 	From, To, Width float64 // of the strip from the lower bound to the observed loss
 }
 
-// HTML returns the report as one page that needs no other file, no script and no network.
+// HTML returns the report as one page that needs no other file, no script and no network. An error is that of
+// html/template.
 func (r Report) HTML() ([]byte, error) {
 	view := struct {
 		Report

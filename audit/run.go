@@ -454,7 +454,8 @@ func (r *Report) conclude() {
 	}
 }
 
-// ParseInputs finds inputs by their labels; "fallback" means the Fallback, unless an input has this label.
+// ParseInputs finds inputs by their labels; "fallback" means the Fallback, unless an input has this label. The error is
+// ErrDesign for a label of no input.
 func ParseInputs(p policy.Policy, labels []string) ([]int, error) {
 	index := map[string]int{"fallback": Fallback}
 	for i := range p.Inputs() {

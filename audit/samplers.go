@@ -33,7 +33,8 @@ func CryptoRand() Source {
 const checkEvery = 1 << 12
 
 // Draws samples the rows of a table, which must be points of the policy's box, with ldp.Weights.Sample. It simulates a
-// release: the sampler is the real one, but there is no client, and so no mixed client.
+// release: the sampler is the real one, but there is no client, and so no mixed client. Errors: ErrTable for a row that
+// is not in the box. The Sampler returns ErrDesign for an input without a row, and the errors of Sample and of ctx.
 func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
 	rows := make(map[int]ldp.Weights, len(t.Rows))
 	for _, row := range t.Rows {

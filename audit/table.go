@@ -34,7 +34,8 @@ type Row struct {
 }
 
 // TableOf returns the box of a policy with the published rows of the given inputs, which may include Fallback (all
-// inputs if none are given). If the policy publishes no rows, the rows of inputs are not known.
+// inputs if none are given). If the policy publishes no rows, the rows of inputs are not known. Errors: ErrTable for
+// the zero policy, ErrDesign for an input that it does not have, and those of policy.Policy.Row.
 func TableOf(p policy.Policy, inputs ...int) (Table, error) {
 	t, err := boxOf(p)
 	if err != nil {

@@ -22,8 +22,10 @@ func RandomizedResponse(mu []float64, eps float64) ([]float64, error) {
 	return q, nil
 }
 
-// RandomizedResponseMeasure returns the base measure of randomised response on k points, which is that of KPM.
+// RandomizedResponseMeasure returns the base measure of randomised response on k points, which is that of KPM. Errors:
+// those of KPMMeasure.
 func RandomizedResponseMeasure(k int, eps float64) ([]float64, error) { return KPMMeasure(k, eps) }
 
-// RandomizedResponseChannel returns randomised response on the k Dirac inputs, which is KPMChannel.
+// RandomizedResponseChannel returns randomised response on the k Dirac inputs, which is KPMChannel. Errors: those of
+// KPMChannel.
 func RandomizedResponseChannel(k int, eps float64) ([][]float64, error) { return KPMChannel(k, eps) }

@@ -116,7 +116,8 @@ func NewBaseMeasure(c cost.Matrix, eps float64, r basemeasure.Result) (Certifica
 	return NewBaseMeasureContext(context.Background(), c, eps, r)
 }
 
-// NewBaseMeasureContext is NewBaseMeasure, but returns the error of ctx if ctx ends first.
+// NewBaseMeasureContext is NewBaseMeasure, but returns the error of ctx if ctx ends first. The other errors are those
+// of NewBaseMeasure.
 func NewBaseMeasureContext(ctx context.Context, c cost.Matrix, eps float64, r basemeasure.Result) (Certificate, error) {
 	b := &baseMeasure{
 		Problem:  baseMeasureProblem{Epsilon: number(eps)},

@@ -149,7 +149,8 @@ func (c Certificate) Claim(b Bounds) (Certificate, error) {
 	return n.finish()
 }
 
-// WithoutCost returns the certificate without its cost, which is then named by its hash alone.
+// WithoutCost returns the certificate without its cost, which is then named by its hash alone. Errors: ErrCertificate
+// for the zero certificate, ErrLimit.
 func (c Certificate) WithoutCost() (Certificate, error) {
 	if c.c == nil {
 		return Certificate{}, ErrCertificate
@@ -211,7 +212,7 @@ func (c Certificate) GoString() string { return c.String() }
 // Format prints String under every verb.
 func (c Certificate) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
 
-// MarshalJSON returns the text of a public certificate, and the String of a private one.
+// MarshalJSON returns the text of a public certificate, and the String of a private one. There is no error.
 func (c Certificate) MarshalJSON() ([]byte, error) {
 	if c.c == nil || c.c.spec.private {
 		return json.Marshal(c.String())
@@ -219,5 +220,5 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 	return bytes.Clone(c.c.text), nil
 }
 
-// MarshalText returns String.
+// MarshalText returns String. There is no error.
 func (c Certificate) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

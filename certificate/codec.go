@@ -28,7 +28,7 @@ type envelope struct {
 }
 
 // Encode returns the one byte string of a certificate, without a line end. For a private certificate these
-// bytes are as private as the data.
+// bytes are as private as the data. The error is ErrCertificate for the zero certificate.
 func Encode(c Certificate) ([]byte, error) {
 	if c.c == nil {
 		return nil, ErrCertificate

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Write writes certificates, one on each line.
+// Write writes certificates, one on each line. Errors: those of Encode and of w.
 func Write(w io.Writer, certificates ...Certificate) error {
 	for _, c := range certificates {
 		text, err := Encode(c)

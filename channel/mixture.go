@@ -148,7 +148,7 @@ func (c Component) Full(k int) int {
 	return int((left - 1) / (c.High - c.Low))
 }
 
-// Channel returns the rows of all components, side by side, for the estimators.
+// Channel returns the rows of all components, side by side, for the estimators. Errors: those of estimate.NewChannel.
 func (m *Mixture) Channel() (*estimate.Channel, error) {
 	kv := m.Outputs()
 	buf := make([]uint64, kv)

@@ -69,7 +69,7 @@ func cut(s string) string {
 	return s
 }
 
-// JSON writes the report as one object.
+// JSON writes the report as one object. Errors: those of w.
 func (r Report) JSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -77,7 +77,7 @@ func (r Report) JSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// Text writes one line per group, and under a failed group its counterexample.
+// Text writes one line per group, and under a failed group its counterexample. Errors: those of w.
 func (r Report) Text(w io.Writer) error {
 	var b strings.Builder
 	for _, g := range r.Groups {
@@ -115,5 +115,5 @@ var page = template.Must(template.New("report").Parse(`<!DOCTYPE html>
 {{end}}</table></html>
 `))
 
-// HTML writes one page without scripts and without links.
+// HTML writes one page without scripts and without links. Errors: those of w.
 func (r Report) HTML(w io.Writer) error { return page.Execute(w, r) }

@@ -74,7 +74,7 @@ func ParseSpec(data []byte) (Spec, error) {
 	return s, nil
 }
 
-// UnmarshalJSON is ParseSpec.
+// UnmarshalJSON is ParseSpec. Its errors are those of ParseSpec, ErrSpec above all.
 func (s *Spec) UnmarshalJSON(data []byte) error {
 	t, err := ParseSpec(data)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/wpm-go/wpm/policy/private"
 )
 
-// Open opens a file for reading; "-" is standard input.
+// Open opens a file for reading; "-" is standard input. The error is that of os.Open, or says that the path is a
+// folder.
 func Open(path string, stdin io.Reader) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(stdin), nil
@@ -72,7 +73,8 @@ func (k *keeper) Write(p []byte) (n int, err error) {
 
 // WriteFiles writes every output, or, as far as possible, none. A regular file is written under a temporary name in the
 // same folder and then renamed; the renames come last, after everything else has succeeded. A link is followed; a
-// device or a pipe is written in place.
+// device or a pipe is written in place. The error names the path that cannot be written, or is that of what writes the
+// contents.
 func WriteFiles(stdout io.Writer, outs ...Output) error {
 	var batch atomicfile.Batch
 	defer batch.Discard()
@@ -141,7 +143,7 @@ func resolve(path string) (target string, mode fs.FileMode, regular bool, err er
 }
 
 // Writable fails if WriteFiles would certainly fail: for a name that cannot be a file, or a folder that does not exist.
-// Call it before long work.
+// Call it before long work. The error names the path.
 func Writable(path string) error {
 	target, _, regular, err := resolve(path)
 	if err == nil && regular {
@@ -178,7 +180,7 @@ func cannotWrite(path string, err error) error {
 	return fmt.Errorf("cannot write %q: %w", path, err)
 }
 
-// Apart fails if an output is also an input or another output: it would be lost.
+// Apart fails if an output is also an input or another output: it would be lost. The error names both paths.
 func Apart(outputs, inputs []string) error {
 	for i, out := range outputs {
 		for _, other := range append(outputs[:i:i], inputs...) {

@@ -56,7 +56,7 @@ type Points struct {
 	VerifyRows func(context.Context, policy.Policy) error
 }
 
-// OpenPoints decodes a policy of points.
+// OpenPoints decodes a policy of points. Errors: those of policy.Decode.
 func OpenPoints(data []byte) (Mechanism, error) {
 	p, err := policy.Decode(data)
 	if err != nil {
@@ -65,7 +65,7 @@ func OpenPoints(data []byte) (Mechanism, error) {
 	return Points{Policy: p}, nil
 }
 
-// Verify checks the integers and leaves the cost alone.
+// Verify checks the integers and leaves the cost alone. Errors: those of policy.Verify.
 func (p Points) Verify(context.Context) (Verdict, error) {
 	if err := policy.Verify(p.Policy); err != nil {
 		return Verdict{}, err
@@ -77,7 +77,7 @@ func (p Points) Verify(context.Context) (Verdict, error) {
 	}, nil
 }
 
-// Prepare refuses a projection policy: there is no solver here.
+// Prepare refuses a projection policy: there is no solver here. The error is ErrNo then.
 func (p Points) Prepare() (Release, error) {
 	if p.Mode() == policy.Projection {
 		return Release{}, fmt.Errorf("the policy is in projection mode, which needs a solver: use wpm release: %w", ErrNo)
@@ -92,7 +92,7 @@ func (p Points) Released(by policy.Projector) Release {
 	}}
 }
 
-// Check reads the data as a release does.
+// Check reads the data as a release does. Errors: those of policy.ParsePrivate.
 func (p Points) Check(private []byte) error {
 	_, err := policy.ParsePrivate(p.Policy, private)
 	return err
@@ -103,7 +103,7 @@ func IsFalse(err error) bool {
 	return errors.Is(err, ldp.ErrBox) || errors.Is(err, ldp.ErrInfeasible) || errors.Is(err, policy.ErrRow)
 }
 
-// OpenPolicy reads a policy file; errors name it.
+// OpenPolicy reads a policy file. Errors: those of Open and of e.Open, with its name.
 func (e *Env) OpenPolicy(path string) (Mechanism, error) {
 	f, err := Open(path, e.In)
 	if errors.Is(err, fs.ErrNotExist) {

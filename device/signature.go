@@ -25,7 +25,8 @@ func Sign(key ed25519.PrivateKey, id [32]byte) []byte {
 	return fmt.Appendf(nil, "%s %x %x\n", signatureMagic, key.Public(), ed25519.Sign(key, SignedText(id)))
 }
 
-// VerifySignature checks the file of a signature: of this policy, and by this key.
+// VerifySignature checks the file of a signature: of this policy, and by this key. The error says what is wrong: no
+// signature, another key, or another text.
 func VerifySignature(key ed25519.PublicKey, id [32]byte, file []byte) error {
 	word := strings.Split(strings.TrimSuffix(string(file), "\n"), " ")
 	if len(word) != 3 || word[0] != signatureMagic || !strings.HasSuffix(string(file), "\n") {
@@ -50,7 +51,7 @@ func plainHex(s string, size int) ([]byte, bool) {
 	return b, err == nil && len(b) == size && hex.EncodeToString(b) == s
 }
 
-// ParseKey reads a public key: 64 hexadecimal digits.
+// ParseKey reads a public key: 64 hexadecimal digits. The error quotes what is no key.
 func ParseKey(s string) (ed25519.PublicKey, error) {
 	b, ok := plainHex(strings.ToLower(s), ed25519.PublicKeySize)
 	if !ok {

@@ -179,7 +179,7 @@ const (
 // rowsNotChecked is the verdict on rows that nobody looked at.
 const rowsNotChecked = "not checked (-rows does)"
 
-// CheckRows checks every threshold of a policy with a geometry.
+// CheckRows checks every threshold of a policy with a geometry. Errors: those of policy.VerifyRows.
 func (p Points) CheckRows(ctx context.Context, pairs int64) (string, error) {
 	if !p.Ranked() {
 		return "", nil
@@ -202,7 +202,7 @@ func pairsOf(p policy.Policy) int64 {
 	return max(1, (int64(p.Axes())+axesOfPair-1)/axesOfPair)
 }
 
-// PrintJSON prints a value as indented JSON.
+// PrintJSON prints a value as indented JSON. Errors: those of encoding/json and of w.
 func PrintJSON(w io.Writer, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

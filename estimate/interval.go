@@ -69,7 +69,7 @@ func Interval(ctx context.Context, p Problem, region []float64, level float64) (
 	return s[0], err
 }
 
-// Intervals is Interval for many regions, with one search for the likeliest map.
+// Intervals is Interval for many regions, with one search for the likeliest map. Errors: those of Interval.
 func Intervals(ctx context.Context, p Problem, regions [][]float64, level float64) ([]Share, error) {
 	if level == 0 {
 		level = DefaultLevel

@@ -52,7 +52,7 @@ func (s Signal) String() string {
 	return signalNames[s]
 }
 
-// MarshalText writes the name.
+// MarshalText writes the name. There is no error.
 func (s Signal) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads a name, or returns ErrShape.

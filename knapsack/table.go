@@ -105,7 +105,8 @@ func (t *Table) MaxCost() float64 { return t.maxCost }
 func (t *Table) Range() float64 { return t.spread }
 
 // Check reports whether lo and hi form a box that the other methods accept: the right length, finite,
-// 0 <= lo <= hi, and a probability vector between them (up to the rounding of the package comment).
+// 0 <= lo <= hi, and a probability vector between them (up to the rounding of the package comment). Errors: ErrShape,
+// ErrNotFinite, ErrNegative, ErrBox, ErrInfeasible.
 func (t *Table) Check(lo, hi []float64) error {
 	s := t.take()
 	defer t.give(s)
@@ -144,7 +145,8 @@ func (t *Table) Max(lo, hi []float64) (f float64, i int) {
 	return s.phi[i], i
 }
 
-// All fills phi and tau for every row; a nil phi or tau is left out. On error nothing is written.
+// All fills phi and tau for every row; a nil phi or tau is left out. On error nothing is written. Errors: those of
+// Check, and ErrShape for the length of phi or tau.
 func (t *Table) All(lo, hi, phi, tau []float64) error {
 	s := t.take()
 	defer t.give(s)
@@ -214,7 +216,7 @@ func cut(row []float64, eta float64, lo, hi []float64, scale float64) float64 {
 
 // Project writes the projection of the Dirac at input i to dst, which has kv entries: a minimiser q of
 // phi_i. For a feasible box lo <= q <= hi holds bit for bit and the exact sum of q is within kv * 2^-52 of
-// 1. On error dst is unchanged.
+// 1. On error dst is unchanged. Errors: those of Check, and ErrShape for i or the length of dst.
 func (t *Table) Project(i int, lo, hi, dst []float64) error {
 	s := t.take()
 	defer t.give(s)

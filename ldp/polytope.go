@@ -20,7 +20,8 @@ type Polytope struct {
 	lo, hi []uint64
 }
 
-// NewPolytopeFromBounds returns the box with the given bounds, which it copies. It fails as Verify does.
+// NewPolytopeFromBounds returns the box with the given bounds, which it copies. It fails as Verify does. The errors are
+// those of Verify, and a *BoxError for bounds of different lengths.
 func NewPolytopeFromBounds(eps Epsilon, lo, hi []uint64, bits int) (*Polytope, error) {
 	if len(lo) != len(hi) {
 		return nil, &BoxError{Index: -1, Reason: fmt.Sprintf("%d lower and %d upper bounds", len(lo), len(hi))}

@@ -11,7 +11,8 @@ import (
 // Transport solves plain optimal transport: it moves the distribution a on the rows of c to the distribution b on its
 // columns at least cost. Each may be in a unit of its own (finite, >= 0, not all zero): they are taken as the exact
 // rationals a / sum a and b / sum b. A nil a or b is uniform. Result.Q is b / sum b, rounded. Check it with
-// VerifyTransport.
+// VerifyTransport. Errors: ErrShape, ErrNotFinite, ErrNegative, ErrMass; ErrNotConverged if ctx ends first, with a
+// Result whose bounds hold if there is one.
 func Transport(ctx context.Context, c cost.Matrix, a, b []float64) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()

@@ -28,7 +28,7 @@ func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
 	return r.proved(c)
 }
 
-// VerifyTransport is Verify for a Result of Transport.
+// VerifyTransport is Verify for a Result of Transport. Errors: those of Verify.
 func VerifyTransport(c cost.Matrix, a, b []float64, r Result) (upper, lower *big.Rat, err error) {
 	v, err := verify.NewTransport(c, a, b, r.Q, r.Potentials)
 	if err != nil {

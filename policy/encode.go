@@ -11,7 +11,7 @@ import (
 	"github.com/wpm-go/wpm/policy/ledger"
 )
 
-// Encode returns the one byte string of the policy.
+// Encode returns the one byte string of the policy. The error is ErrPolicy for the zero policy.
 func Encode(p Policy) ([]byte, error) {
 	if p.c == nil {
 		return nil, ErrPolicy

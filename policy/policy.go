@@ -464,8 +464,8 @@ func (c *content) checkMetadata() error {
 	return nil
 }
 
-// Verify checks a policy again from the beginning, by ldp alone: the box by Polytope.Verify, every row and
-// the fallback by Polytope.Weights, and the ID by encoding it once more. O(kv) for each row.
+// Verify checks a policy again from the beginning: by ldp alone the box and every row, also the fallback, and the ID by
+// encoding it once more. O(kv) for each row. Errors: ErrPolicy, ErrID, those of Polytope.Verify and Polytope.Weights.
 func Verify(p Policy) error {
 	c := p.c
 	if c == nil {
@@ -633,7 +633,7 @@ func (c *content) rows() int {
 	return max(len(c.Rows), len(c.Thresholds))
 }
 
-// Row returns the published weights of input i.
+// Row returns the published weights of input i. Errors: ErrShape for an input that has no row, and those of ldp.
 func (p Policy) Row(i int) (ldp.Weights, error) {
 	c := p.get()
 	if n := c.rows(); i < 0 || i >= n {
@@ -719,7 +719,7 @@ func (p Policy) String() string {
 }
 
 // Belongs checks that a report is a possible report of this policy: it has the ID of the policy and an output that the
-// policy can release.
+// policy can release. Errors: ErrPolicy, ErrReport.
 func (p Policy) Belongs(r Report) error {
 	if p.c == nil {
 		return ErrPolicy

@@ -33,7 +33,7 @@ func (r Report) PolicyID() [sha256.Size]byte { return r.id }
 // IsZero reports whether r is the zero Report.
 func (r Report) IsZero() bool { return r == Report{} }
 
-// MarshalBinary returns the report's ReportSize bytes.
+// MarshalBinary returns the report's ReportSize bytes. The error is ErrReport for the zero report.
 func (r Report) MarshalBinary() ([]byte, error) {
 	if r.IsZero() {
 		return nil, fmt.Errorf("%w: zero report", ErrReport)
@@ -44,7 +44,8 @@ func (r Report) MarshalBinary() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(b, r.index), nil
 }
 
-// UnmarshalBinary reads the bytes that MarshalBinary writes and no others. On an error r is unchanged.
+// UnmarshalBinary reads the bytes that MarshalBinary writes and no others. On an error r is unchanged. The error is
+// ErrReport.
 func (r *Report) UnmarshalBinary(b []byte) error {
 	if len(b) != ReportSize {
 		return fmt.Errorf("%w: %d bytes, want %d", ErrReport, len(b), ReportSize)
@@ -65,7 +66,7 @@ func (r *Report) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// MarshalText returns the report in lower-case hexadecimal.
+// MarshalText returns the report in lower-case hexadecimal. The error is ErrReport for the zero report.
 func (r Report) MarshalText() ([]byte, error) {
 	b, err := r.MarshalBinary()
 	if err != nil {
@@ -74,7 +75,8 @@ func (r Report) MarshalText() ([]byte, error) {
 	return hex.AppendEncode(nil, b), nil
 }
 
-// UnmarshalText reads the text that MarshalText writes and no other. On an error r is unchanged.
+// UnmarshalText reads the text that MarshalText writes and no other. On an error r is unchanged. The error is
+// ErrReport.
 func (r *Report) UnmarshalText(text []byte) error {
 	if len(text) != 2*ReportSize {
 		return fmt.Errorf("%w: %d characters, want %d", ErrReport, len(text), 2*ReportSize)

@@ -26,7 +26,7 @@ type Box struct {
 }
 
 // Set checks the bounds of kv columns and decides, exactly, whether they leave a box, one point or nothing. It keeps lo
-// and hi and does not change them.
+// and hi and does not change them. Errors: those of CheckBounds, and ErrInfeasible.
 func (b *Box) Set(kv int, lo, hi []float64) error {
 	if err := CheckBounds(kv, lo, hi); err != nil {
 		return err
@@ -51,7 +51,8 @@ func infeasible(format string, by float64) error {
 	return fmt.Errorf("%w: no distribution in the box: "+format, wpmerr.ErrInfeasible, by)
 }
 
-// SetTarget makes the box the point target / sum target on kv columns, for a target in any unit.
+// SetTarget makes the box the point target / sum target on kv columns, for a target in any unit. Errors: ErrShape,
+// ErrNotFinite, ErrNegative, ErrMass.
 func (b *Box) SetTarget(kv int, target []float64) error {
 	if len(target) != kv {
 		return fmt.Errorf("%w: Target has %d entries, want %d", wpmerr.ErrShape, len(target), kv)

@@ -52,7 +52,8 @@ func Dims(c cost.Matrix) (k, kv int, err error) {
 	return k, kv, nil
 }
 
-// CheckRow checks row i of a cost with kv columns.
+// CheckRow checks row i of a cost with kv columns. Errors: ErrShape, or a *cost.EntryError that wraps ErrNotFinite or
+// ErrNegative.
 func CheckRow(i int, row []float64, kv int) error {
 	if len(row) != kv {
 		return fmt.Errorf("%w: row %d of the cost has %d entries, want %d", wpmerr.ErrShape, i, len(row), kv)
@@ -69,7 +70,8 @@ func CheckRow(i int, row []float64, kv int) error {
 	return nil
 }
 
-// CheckMasses refuses masses that are not finite and >= 0. Errors use name for the slice.
+// CheckMasses refuses masses that are not finite and >= 0. Errors use name for the slice. They are ErrNotFinite and
+// ErrNegative.
 func CheckMasses(name string, xs []float64) error {
 	for n, x := range xs {
 		if x >= 0 && x <= math.MaxFloat64 {
@@ -83,7 +85,8 @@ func CheckMasses(name string, xs []float64) error {
 	return nil
 }
 
-// CheckSupport checks the rows that the n entries of a source belong to, of k rows in all.
+// CheckSupport checks the rows that the n entries of a source belong to, of k rows in all. Errors: ErrShape,
+// ErrSupport.
 func CheckSupport(k, n int, support []int) error {
 	want := k
 	if support != nil {
@@ -102,7 +105,8 @@ func CheckSupport(k, n int, support []int) error {
 	return nil
 }
 
-// CheckBounds checks the bounds of kv columns one by one, and not what they sum to.
+// CheckBounds checks the bounds of kv columns one by one, and not what they sum to. Errors: ErrShape, ErrNotFinite,
+// ErrNegative, ErrBox.
 func CheckBounds(kv int, lo, hi []float64) error {
 	if len(lo) != kv || len(hi) != kv {
 		return fmt.Errorf("%w: Lo has %d entries and Hi %d, want %d", wpmerr.ErrShape, len(lo), len(hi), kv)

@@ -22,7 +22,8 @@ type Source struct {
 // a sum of at least 1/2 with one correction, and rounded, each of which is off by two steps of 2^-1074 at most.
 const LostMass = 0x1p-1070
 
-// Set checks the masses of k rows, given as in Problem, and reads them.
+// Set checks the masses of k rows, given as in Problem, and reads them. Errors: those of CheckSupport and of
+// CheckMasses, and ErrMass for a sum of 0.
 func (s *Source) Set(k int, source []float64, support []int) error {
 	s.Rows, s.Mass = s.Rows[:0], s.Mass[:0]
 	if err := CheckSupport(k, len(source), support); err != nil {

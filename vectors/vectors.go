@@ -55,7 +55,7 @@ func Kinds() []string {
 	return names
 }
 
-// Read returns the vectors of a kind.
+// Read returns the vectors of a kind. Errors: fs.ErrNotExist for a kind that there is not, and those of encoding/json.
 func Read(kind string) (File, error) {
 	var f File
 	data, err := files.ReadFile(kind + ".json")
@@ -67,6 +67,7 @@ func Read(kind string) (File, error) {
 }
 
 // Decode reads the members of a case into structs, which must have them all. A case without out leaves it as it is.
+// Errors: those of encoding/json, with the ID of the case.
 func (c Case) Decode(in, out any) error {
 	if err := strict(c.In, in); err != nil {
 		return fmt.Errorf("%s: in: %w", c.ID, err)
@@ -89,7 +90,7 @@ func strict(data []byte, v any) error {
 // Float is a float64 in the spelling of the files: hexadecimal, "inf", "-inf" or "nan".
 type Float float64
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler. The error is that of strconv.ParseFloat.
 func (f *Float) UnmarshalText(b []byte) error {
 	v, err := strconv.ParseFloat(string(b), 64)
 	*f = Float(v)
@@ -111,7 +112,7 @@ func Floats(x []Float) []float64 {
 // Number is an exact number p/q, or one of 60 digits. A nil one is infinite, or was the empty text.
 type Number struct{ *big.Rat }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler. The error quotes what is no number.
 func (n *Number) UnmarshalText(b []byte) error {
 	if s := string(b); s == "inf" || s == "" {
 		return nil

@@ -81,7 +81,9 @@ var (
 	ErrManifest  = errors.New("reports: not what the manifest says")
 )
 
-// Count counts the reports of files, which take turns on all cores.
+// Count counts the reports of files, which take turns on all cores. Errors: those of the files, of aggregate.Counter
+// and of ctx, aggregate.ErrFormat for a name of a shard that does not fit, and ErrSimulated or ErrManifest where the
+// files are not what is expected.
 func (r Reader) Count(
 	ctx context.Context, n *aggregate.Counter, files []string, epoch string,
 ) (aggregate.Counts, error) {
@@ -127,7 +129,7 @@ func (r Reader) Count(
 
 // CountShard reads one file once, and gives each of its reports to all counters. The counters are of different
 // policies, and each refuses the reports of the others. For each counter it returns the result of Count, without the
-// earlier contents of the counter. r.Strict has no use here.
+// earlier contents of the counter. r.Strict has no use here. Errors: those of Count.
 func (r Reader) CountShard(
 	ctx context.Context, ns []*aggregate.Counter, file, epoch string,
 ) ([]aggregate.Counts, error) {
@@ -297,7 +299,8 @@ func (r Reader) nameOf(file string, f facts) string {
 }
 
 // Each calls do for the reports of a file one by one. It returns the first error of do, with the place of the report.
-// The record is valid during the call; it is nil if its line is too long.
+// The record is valid during the call; it is nil if its line is too long. Other errors are those of the file and of
+// ctx.
 func (r Reader) Each(ctx context.Context, file string, do func(record []byte, binary bool) error) error {
 	_, err := r.visit(ctx, file, func(number int, record []byte, binary bool) error {
 		if err := do(record, binary); err != nil {
@@ -435,7 +438,8 @@ func (h *hashed) Read(p []byte) (int, error) {
 }
 
 // ReadCounts reads partial counts, or a table of counts as CSV by label, which states no policy: table says so, and
-// its counts have a zero ID. That they belong to the policy at hand is for the caller to check.
+// its counts have a zero ID. That they belong to the policy at hand is for the caller to check. Errors: those of
+// aggregate.Decode, or of costio.ReadTally for a table, with the name.
 func ReadCounts(r io.Reader, name string, labels []string) (c aggregate.Counts, table bool, err error) {
 	in, err := costio.Unzip(r)
 	if err != nil {
@@ -452,7 +456,7 @@ func ReadCounts(r io.Reader, name string, labels []string) (c aggregate.Counts, 
 	return c, true, err
 }
 
-// ReadPart reads partial counts, gzipped or not.
+// ReadPart reads partial counts, gzipped or not. Errors: those of aggregate.Decode, with the name.
 func ReadPart(r io.Reader, name string) (aggregate.Counts, error) {
 	in, err := costio.Unzip(r)
 	if err != nil {

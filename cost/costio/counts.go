@@ -32,7 +32,7 @@ type Count struct {
 
 // ReadCounts reads counts from CSV rows user,label,count or label,count. If labels is not nil, a label that is not in
 // it is an error, and Count.Label is the index into it. Counts may be any finite numbers >= 0, such as weights. name
-// stands for the file in errors.
+// stands for the file in errors. Errors: an *Error, as of Read, which may also wrap ErrLabel, and those of r.
 func ReadCounts(r io.Reader, name string, labels []string) (*Counts, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (c *Counts) order() []int32 {
 	return order
 }
 
-// ReadCountsFile is ReadCounts on a file.
+// ReadCountsFile is ReadCounts on a file. Errors: those of ReadCounts and of the file.
 func ReadCountsFile(path string, labels []string) (*Counts, error) {
 	return withFile(path, func(r io.Reader, name string) (*Counts, error) { return ReadCounts(r, name, labels) })
 }
@@ -221,7 +221,8 @@ const maxTally = 1 << 53
 // and count, in any order. estimate, lower and upper, which "wpm aggregate" writes beside them, are skipped; any other
 // column is an error. labels are those of the points. A point that is not in the file has no reports. An unknown or
 // repeated point is an error, as is a count that is not a whole number from 0 to 2^53, or a sum of counts above 2^53.
-// name stands for the file in errors.
+// name stands for the file in errors. Errors: an *Error, as of Read, which may also wrap ErrLabel or ErrDuplicate, and
+// those of r.
 func ReadTally(r io.Reader, name string, labels []string) ([]uint64, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err

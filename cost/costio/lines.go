@@ -91,7 +91,7 @@ func (l *Lines) Cut() bool { return l.cut }
 // Number returns the number of the line, from 1.
 func (l *Lines) Number() int { return l.n }
 
-// Err returns the error that ended the reading, nil at the end of the text.
+// Err returns what ended the reading, or nil at the end of the text. The error is that of the reader.
 func (l *Lines) Err() error {
 	if l.err == io.EOF {
 		return nil

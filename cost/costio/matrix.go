@@ -13,7 +13,8 @@ import (
 )
 
 // Read reads a cost matrix from CSV or NPY, whichever the first bytes say. name stands for the file
-// in errors.
+// in errors. Errors: an *Error with file and line, which wraps ErrFormat, ErrNumber, wpmerr.ErrNotFinite,
+// wpmerr.ErrNegative or wpmerr.ErrTooLarge; and those of r.
 func Read(r io.Reader, name string) (*cost.Dense, error) {
 	src, err := newSource(r, name, maxNPYBytes, false)
 	if err != nil {
@@ -31,10 +32,10 @@ func Read(r io.Reader, name string) (*cost.Dense, error) {
 	return readCSV(t)
 }
 
-// ReadFile is Read on a file.
+// ReadFile is Read on a file. Errors: those of Read and of the file.
 func ReadFile(path string) (*cost.Dense, error) { return withFile(path, Read) }
 
-// ReadCSV reads a cost matrix from CSV.
+// ReadCSV reads a cost matrix from CSV. Errors: those of Read.
 func ReadCSV(r io.Reader, name string) (*cost.Dense, error) {
 	t, err := newTable(r, name)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // maxNPYHeader bounds the text of an NPY header; that of a matrix has about a hundred bytes.
 const maxNPYHeader = 1 << 16
 
-// ReadNPY reads a cost matrix from NPY.
+// ReadNPY reads a cost matrix from NPY. Errors: those of Read.
 func ReadNPY(r io.Reader, name string) (*cost.Dense, error) {
 	src, err := newSource(r, name, maxNPYBytes, false)
 	if err != nil {

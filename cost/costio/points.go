@@ -97,7 +97,7 @@ func ReadPoints(r io.Reader, name string) (*Points, error) {
 	return &p, nil
 }
 
-// ReadPointsFile is ReadPoints on a file.
+// ReadPointsFile is ReadPoints on a file. Errors: those of ReadPoints and of the file.
 func ReadPointsFile(path string) (*Points, error) { return withFile(path, ReadPoints) }
 
 // WritePoints writes points as CSV with the header label and p.Columns; nil stands for x1,...,xn. Points that would not

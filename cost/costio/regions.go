@@ -23,7 +23,8 @@ type Region struct {
 // first. A row says that the point with this label is in the region, with the given weight or with weight 1. Other
 // points are not in the region. A point may be in several regions. The regions come in order of first appearance. name
 // stands for the file in errors: a label that is not in labels, a weight outside 0 to 1, and a point that is in a
-// region twice are errors, with their line.
+// region twice are errors, with their line. Each is an *Error, as of Read, which may also wrap ErrLabel, ErrDuplicate
+// or ErrWeight.
 func ReadRegions(r io.Reader, name string, labels []string) ([]Region, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 // ReadWeights reads one weight for each of a list of points from CSV rows label,weight; a header label,weight or
 // label,count may come first. A point that is not in the file has weight 0. name stands for the file in errors: a label
 // that is not in labels or is there twice, and a weight that is negative or not finite, are errors with their line, as
-// is a file in which no weight is positive.
+// is a file in which no weight is positive. Each is an *Error, as of Read, which may also wrap ErrLabel or
+// ErrDuplicate.
 func ReadWeights(r io.Reader, name string, labels []string) ([]float64, error) {
 	if err := checkLabels(labels); err != nil {
 		return nil, err

@@ -221,7 +221,8 @@ func (d *dimacs) finish() (*Problem, error) {
 	return &d.net, nil
 }
 
-// WriteDIMACS writes g in the form that ReadDIMACS reads.
+// WriteDIMACS writes g in the form that ReadDIMACS reads. Errors: those of Solve for a bad network, but not ErrBalance,
+// and those of w.
 func (g *Problem) WriteDIMACS(w io.Writer) error {
 	if err := g.check(); err != nil && !errors.Is(err, ErrBalance) { // every other one could not be read
 		return err
@@ -260,6 +261,8 @@ func (g *Problem) WriteDIMACS(w io.Writer) error {
 //	c potential NODE VALUE
 //	c cut NODE
 //	c cycle FROM TO ARC        the ARC-th line "a", "backward" behind it if the flow on it falls
+//
+// Errors: ErrShape for the answer to another network, and those of w.
 func (r Result) WriteSolution(w io.Writer, g *Problem, proof bool) error {
 	if g == nil {
 		return fmt.Errorf("%w: no network", wpmerr.ErrShape)

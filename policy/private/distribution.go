@@ -72,5 +72,5 @@ func (r Redacted[T]) GoString() string { return r.String() }
 // Format hides the content under every verb.
 func (r Redacted[T]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
 
-// MarshalText hides the content, also within JSON.
+// MarshalText hides the content, also within JSON. There is no error.
 func (r Redacted[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

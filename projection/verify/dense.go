@@ -12,7 +12,7 @@ import (
 type RowFunc func(i int, mass float64, cost, dst []float64)
 
 // Scaling returns the plan P_ij = mu_i v_j exp(-C_ij/reg) / (the row's sum), for v given by its logarithm: -Inf in
-// every column without room.
+// every column without room. The error is ErrCertificate for another length, a bad logarithm or a bad reg.
 func (c *Case) Scaling(logV []float64, reg float64) (RowFunc, error) {
 	if len(logV) != c.Kv {
 		return nil, refuse("LogV has %d entries, want %d", len(logV), c.Kv)
@@ -73,6 +73,7 @@ const unitBits = 62
 // Dense proves an upper bound with the plan that row makes, changed by moves if moves is not nil. Columns that exceed Q
 // are scaled down to Q, and the mass that is then missing in rows and columns is added as a product of the two. It does
 // not matter how the numbers are made: they are cut to multiples of 2^-62, and from there on everything is exact.
+// Errors: ErrCertificate, and those of Row.
 func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 	var f Found
 	var err error

@@ -9,7 +9,7 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// Lower checks that p is feasible and returns the bound that p.G proves.
+// Lower checks that p is feasible and returns the bound that p.G proves. Errors: ErrCertificate, and those of Row.
 func (c *Case) Lower(p projection.Potentials) (*big.Rat, error) {
 	if err := lengths(c.K, c.Kv, p); err != nil {
 		return nil, err

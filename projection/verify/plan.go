@@ -20,7 +20,8 @@ var planSlack = num.NewDyadic(1e-9)
 const objectiveSlack = 0x1p-51
 
 // Plan checks a stored plan, its entries by row and then by column, and returns the upper bound that it proves. It must
-// lead from the source to Q at the cost objective; if part is set, it may move less.
+// lead from the source to Q at the cost objective; if part is set, it may move less. Errors: ErrCertificate, and those
+// of Row.
 func (c *Case) Plan(plan []projection.Entry, objective float64, part bool) (*big.Rat, error) {
 	most, err := c.Most()
 	if err != nil {

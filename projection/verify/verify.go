@@ -37,8 +37,8 @@ type Case struct {
 var one = num.NewDyadic(1)
 
 // New checks p and that q is a distribution in its box: to the last bit, with a sum that is off 1 by at most kv *
-// 2^-52. If the box is a point by scaling, q is that point to within 2^-52 or four of the smallest floats. A Problem
-// that is itself invalid gives the errors of the solvers.
+// 2^-52. If the box is a point by scaling, q is that point to within 2^-52 or four of the smallest floats. Errors:
+// ErrCertificate for q, and those of the solvers for an invalid Problem.
 func New(p projection.Problem, q []float64) (*Case, error) {
 	c, err := begin(p.Cost, p.Source, p.Support)
 	if err != nil {
@@ -76,7 +76,8 @@ func New(p projection.Problem, q []float64) (*Case, error) {
 }
 
 // NewTransport is New for the point b / sum b instead of a box, in any unit. A nil a or b is uniform. The lengths of
-// the potentials are needed first: a matrix may claim any dimensions.
+// the potentials are needed first: a matrix may claim any dimensions. Errors: ErrCertificate for q and the potentials,
+// and for bad a, b and cost those of projection.Dims and projection.CheckMasses, ErrShape and ErrMass.
 func NewTransport(m cost.Matrix, a, b, q []float64, f projection.Potentials) (*Case, error) {
 	k, kv, err := projection.Dims(m)
 	if err != nil {
@@ -189,7 +190,8 @@ func lengths(k, kv int, p projection.Potentials) error {
 	return nil
 }
 
-// Row returns row i of the cost, checked. It is valid until the next call.
+// Row returns row i of the cost, checked. It is valid until the next call. Errors: those of projection.CheckRow, and
+// ErrNotConverged after the end of the context of Until.
 func (c *Case) Row(i int) ([]float64, error) {
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return nil, wpmerr.Ended(c.ctx)
@@ -202,7 +204,7 @@ func (c *Case) Row(i int) ([]float64, error) {
 func (c *Case) Until(ctx context.Context) { c.ctx = ctx }
 
 // Masses calls f for every row with mass, in ascending order, with its mass as given and as a float of the whole, until
-// f returns an error.
+// f returns an error. The error is that of f.
 func (c *Case) Masses(f func(i int, given, mass float64) error) error {
 	for n, m := range c.source {
 		if m == 0 {
@@ -216,7 +218,7 @@ func (c *Case) Masses(f func(i int, given, mass float64) error) error {
 	return nil
 }
 
-// Most returns the largest cost between a row with mass and a column that may hold some.
+// Most returns the largest cost between a row with mass and a column that may hold some. Errors: those of Row.
 func (c *Case) Most() (float64, error) {
 	if c.most >= 0 {
 		return c.most, nil
@@ -246,7 +248,8 @@ func (c *Case) largest(row []float64) float64 {
 	return most
 }
 
-// Claims compares the bounds that a solver claims with the proven ones.
+// Claims compares the bounds that a solver claims with the proven ones. The error is ErrCertificate if a bound is not
+// finite, or more than what is proved.
 func Claims(claimedLower, claimedUpper float64, lower, upper *big.Rat) error {
 	if !isFinite(claimedLower) || !isFinite(claimedUpper) {
 		return refuse("Lower = %v, Upper = %v", claimedLower, claimedUpper)

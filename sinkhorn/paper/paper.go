@@ -64,7 +64,7 @@ func New(p Problem, logV []float64) *Iterate {
 }
 
 // Step takes v from Next and passes through the loop of the listing once. If the context ends on the way, Step returns
-// its error, and of the iterate only the last Q is still valid.
+// its error (the only error is that of ctx), and of the iterate only the last Q is still valid.
 func (it *Iterate) Step(ctx context.Context, p Problem) error {
 	it.LogV, it.Next = it.Next, it.LogV
 

@@ -143,7 +143,8 @@ func (p *parser) number(field []byte) (problem string) {
 }
 
 // FormatPrivate writes atoms and weights as private data, which Release reads as the same numbers, the weights divided
-// by their sum. It accepts what CheckAtoms accepts. Like those of CheckAtoms, its errors reveal private data.
+// by their sum. It accepts what CheckAtoms accepts. Like those of CheckAtoms, its errors reveal private data. They are
+// those of CheckAtoms, and ErrWeights for data that are too long.
 func (c *Codebook) FormatPrivate(atoms [][]float64, weights []float64) ([]byte, error) {
 	if err := c.CheckAtoms(atoms, weights); err != nil {
 		return nil, err

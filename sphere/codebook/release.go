@@ -52,12 +52,14 @@ func release(ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, 
 }
 
 // Simulate draws a report for the point x with the random bytes from r: for tests, demonstrations and experiments. It
-// is a simulation: no ledger counts it, and with a seeded generator it keeps nothing private.
+// is a simulation: no ledger counts it, and with a seeded generator it keeps nothing private. Errors: those of
+// SimulateAtoms.
 func (c *Codebook) Simulate(r io.Reader, x []float64) (Report, error) {
 	return c.SimulateAtoms(r, [][]float64{x}, []float64{1})
 }
 
-// SimulateAtoms is Simulate for the distribution with the given atoms and weights.
+// SimulateAtoms is Simulate for the distribution with the given atoms and weights. Errors: ErrZero, ErrRandom, and
+// those of CheckAtoms.
 func (c *Codebook) SimulateAtoms(r io.Reader, atoms [][]float64, weights []float64) (Report, error) {
 	if c.isZero() {
 		return Report{}, ErrZero
