@@ -167,6 +167,33 @@ func (c *Channel) fill(row func(i int, dst []float64), buf []float64) (*Channel,
 	return c, nil
 }
 
+// Join returns the channel of a release that comes from one of several channels of the same inputs, with these weights,
+// and says from which: its outputs are theirs, one after the other. So releases of several mechanisms are releases of one.
+// The errors are ErrShape, and ErrChannel for weights that are not positive and finite.
+func Join(channels []*Channel, weights []float64) (*Channel, error) {
+	if len(channels) == 0 || len(channels) != len(weights) {
+		return nil, fmt.Errorf("%w: %d channels and %d weights", wpmerr.ErrShape, len(channels), len(weights))
+	}
+	k, kv := channels[0].k, 0
+	for n, c := range channels {
+		if c.k != k {
+			return nil, fmt.Errorf("%w: channel %d has %d inputs, and the first has %d", wpmerr.ErrShape, n, c.k, k)
+		}
+		if !(weights[n] > 0 && weights[n] <= math.MaxFloat64) {
+			return nil, fmt.Errorf("%w: weight %d is %v", ErrChannel, n, weights[n])
+		}
+		kv += c.kv
+	}
+	return NewChannel(k, kv, func(i int, dst []float64) {
+		for n, c := range channels {
+			for j, v := range c.row(i) {
+				dst[j] = weights[n] * v
+			}
+			dst = dst[c.kv:]
+		}
+	})
+}
+
 // Dims returns the numbers of inputs and outputs.
 func (c *Channel) Dims() (k, kv int) { return c.k, c.kv }
 

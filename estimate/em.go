@@ -50,6 +50,9 @@ func EM(ctx context.Context, p Problem) (Path, error) {
 	if err := all.reach(prior, make([]float64, len(all.seen))); err != nil {
 		return Path{}, err
 	}
+	if p.Weighted != nil {
+		return Path{}, fmt.Errorf("%w: EM splits whole releases, and these are weighted", ErrCounts)
+	}
 	parts := split(p.Counts)
 	paths := make([]*emPath, folds)
 	for v := range paths {

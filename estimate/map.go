@@ -32,6 +32,9 @@ type Settings struct {
 	// Draws is how many maps Map draws from its posterior, and as many from its prior: 0 to MaxDraws. They are what its
 	// error is measured by.
 	Draws int
+	// Groups, if not 0, is how many groups of places stand for the places in Map, if there are more places: coarse maps
+	// take a small part of the time. It is at least 2.
+	Groups int
 }
 
 // MaxDraws bounds Settings.Draws.
@@ -100,7 +103,13 @@ const negligible = 20
 // Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is checked in
 // every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
-	return mapOf(ctx, p, s, maxPlaces, roughGroups, fineGroups)
+	if s.Groups == 0 {
+		return mapOf(ctx, p, s, maxPlaces, roughGroups, fineGroups)
+	}
+	if s.Groups < 2 {
+		return Result{}, fmt.Errorf("%w: %d groups", wpmerr.ErrShape, s.Groups)
+	}
+	return mapOf(ctx, p, s, s.Groups, min(s.Groups, roughGroups)/2+1, s.Groups)
 }
 
 // mapOf is Map with groups of places above a number of places.

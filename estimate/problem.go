@@ -25,6 +25,9 @@ const maxCounts = 1 << 53
 type Problem struct {
 	// Counts of releases, one for each of the kv outputs.
 	Counts []uint64
+	// Weighted stands for Counts, which is nil then: releases that count for less than one each, as older ones do. EM
+	// does not take it.
+	Weighted []float64
 	// Channel holds the law of a release for each of the k inputs.
 	Channel *Channel
 	// Prior is a public distribution over the inputs, the guess without any release, in any unit: finite, not negative,
@@ -40,6 +43,12 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 		return nil, 0, nil, fmt.Errorf("%w: no channel", wpmerr.ErrShape)
 	}
 	k, kv := p.Channel.Dims()
+	if p.Weighted != nil {
+		if counts, n, err = p.weighted(kv); err == nil {
+			prior, err = Guess(p.Prior, k)
+		}
+		return counts, n, prior, err
+	}
 	if len(p.Counts) != kv {
 		return nil, 0, nil, fmt.Errorf("%w: %d counts for %d outputs", wpmerr.ErrShape, len(p.Counts), kv)
 	}
@@ -58,6 +67,27 @@ func (p Problem) check() (counts []float64, n float64, prior []float64, err erro
 	}
 	prior, err = Guess(p.Prior, k)
 	return counts, float64(sum), prior, err
+}
+
+// weighted checks counts that are not whole, and returns them with their sum.
+func (p Problem) weighted(kv int) (counts []float64, n float64, err error) {
+	if p.Counts != nil || len(p.Weighted) != kv {
+		return nil, 0, fmt.Errorf("%w: %d weighted counts and %d counts for %d outputs", wpmerr.ErrShape, len(p.Weighted),
+			len(p.Counts), kv)
+	}
+	for j, c := range p.Weighted {
+		if !(c >= 0 && c <= maxCounts) {
+			return nil, 0, fmt.Errorf("%w: %v releases of output %d", ErrCounts, c, j)
+		}
+		n += c
+	}
+	if n > maxCounts {
+		return nil, 0, fmt.Errorf("%w: %v releases, more than 2^53", ErrCounts, n)
+	}
+	if n == 0 {
+		return nil, 0, fmt.Errorf("%w: no releases", ErrCounts)
+	}
+	return p.Weighted, n, nil
 }
 
 // Guess returns a prior over k inputs as shares: the estimate without any release, uniform if the prior is nil. The

@@ -2,12 +2,14 @@ package atlas
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Error is how far a map is from the truth by what the reports leave open: by maps drawn from the posterior of
@@ -50,6 +52,26 @@ const (
 	// coarse groups leave out is the same part of all.
 	coarse, fine, wholeth = 64, 400, 10
 )
+
+// Distance is the distance between two maps of the inputs in the unit of Error, on groups of places that are small where
+// they have mass. It is 0 if the cost has no distances. The errors are ErrShape and that of ctx.
+func (w World) Distance(ctx context.Context, a, b []float64) (float64, error) {
+	if w.Between == nil {
+		return 0, nil
+	}
+	if k, _ := w.Between.Dims(); len(a) != k || len(b) != k {
+		return 0, fmt.Errorf("%w: maps of %d and %d places, want %d", wpmerr.ErrShape, len(a), len(b), k)
+	}
+	r, err := w.ruler(ctx, Estimate{Shares: a, Guess: b}, fine)
+	if err != nil {
+		return 0, err
+	}
+	d, err := r.distances(ctx, a, [][]float64{b})
+	if err != nil {
+		return 0, err
+	}
+	return d[0], nil
+}
 
 // judge sets the error of the shares, and its words, by draws of the posterior and of the prior.
 func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error {

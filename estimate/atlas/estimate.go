@@ -76,6 +76,11 @@ func (w World) problem(counts []uint64, prior []float64) estimate.Problem {
 // allow it; those of package estimate for bad counts and a bad prior; and that of ctx. With ErrOutputs the guess is
 // there, and Raw, which is nil for codes.
 func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Estimate, err error) {
+	return w.estimate(ctx, w.problem(counts, s.Prior), s)
+}
+
+// estimate is Estimate for counts that need not be whole.
+func (w World) estimate(ctx context.Context, p estimate.Problem, s Settings) (e Estimate, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil { // in place of a result that did not converge
 			err = wpmerr.Ended(ctx)
@@ -94,16 +99,45 @@ func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Est
 	if e.Guess, err = estimate.Guess(s.Prior, k); err != nil {
 		return e, err
 	}
+	counts := floats(p)
 	if len(counts) != kv {
 		return e, fmt.Errorf("%w: %d counts for %d outputs", wpmerr.ErrShape, len(counts), kv)
 	}
-	if e.Raw, err = estimate.Raw(counts); err != nil {
+	if e.Raw, err = shares(counts); err != nil {
 		return e, err
 	}
 	if w.Codes {
 		e.Raw = nil
 	}
-	return e, e.find(ctx, w, w.problem(counts, s.Prior), s)
+	return e, e.find(ctx, w, p, s)
+}
+
+// floats are the counts of a problem, whole or not.
+func floats(p estimate.Problem) []float64 {
+	if p.Weighted != nil {
+		return p.Weighted
+	}
+	out := make([]float64, len(p.Counts))
+	for j, c := range p.Counts {
+		out[j] = float64(c)
+	}
+	return out
+}
+
+// shares are counts divided by their sum.
+func shares(counts []float64) ([]float64, error) {
+	n := 0.0
+	for _, c := range counts {
+		n += c
+	}
+	if !(n > 0) {
+		return nil, fmt.Errorf("%w: no releases", estimate.ErrCounts)
+	}
+	out := make([]float64, len(counts))
+	for j, c := range counts {
+		out[j] = c / n
+	}
+	return out, nil
 }
 
 // find runs the estimator.

@@ -46,11 +46,23 @@ type Part struct {
 // Map makes the map of counts, one for each output. The errors are those of Estimate. With ErrOutputs, the guess and
 // Raw are there.
 func (w World) Map(ctx context.Context, counts []uint64, s Settings) (m Map, err error) {
+	return w.mapOf(ctx, w.problem(counts, s.Prior), s)
+}
+
+// Weighted is Map for counts of releases that count for less than one each, as older ones do. ByEM and ByMLE do not
+// take them.
+func (w World) Weighted(ctx context.Context, counts []float64, s Settings) (m Map, err error) {
+	p := w.problem(nil, s.Prior)
+	p.Weighted = counts
+	return w.mapOf(ctx, p, s)
+}
+
+func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map, err error) {
 	m.Biased = w.Biased
-	if m.Estimate, err = w.Estimate(ctx, counts, s); err != nil {
+	if m.Estimate, err = w.estimate(ctx, p, s); err != nil {
 		return m, err
 	}
-	if err := m.resolve(ctx, w.problem(counts, s.Prior), w.places); err != nil {
+	if err := m.resolve(ctx, p, w.places); err != nil {
 		return m, err
 	}
 	if m.Patches, err = w.Patches(ctx); err != nil {

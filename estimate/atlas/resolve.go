@@ -68,9 +68,9 @@ func likelihood(p estimate.Problem, theta []float64) float64 {
 		return math.NaN()
 	}
 	sum := 0.0
-	for j, n := range p.Counts {
+	for j, n := range floats(p) {
 		if n > 0 {
-			sum += float64(n) * math.Log(q[j])
+			sum += n * math.Log(q[j])
 		}
 	}
 	return sum

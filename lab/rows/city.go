@@ -7,11 +7,16 @@ import (
 	"github.com/wpm-go/wpm/cost"
 )
 
-// city is a set of places with a truth.
-type city struct {
-	name, family string
-	cost         cost.Matrix
-	truth        []float64
+// City is a set of places with a truth.
+type City struct {
+	Name, Family string
+	Cost         cost.Matrix
+	Truth        []float64
+}
+
+// Blobs is another truth of the city, around n of its places.
+func (c City) Blobs(seed uint64, n int) []float64 {
+	return builder{generator(seed, 2000), c.Cost}.blobs(n, 0.12)
 }
 
 // builder makes places in a plane, and truths over any places.
@@ -78,9 +83,9 @@ func clumps(r *rand.Rand, centers, each int) [][]float64 {
 	return out
 }
 
-// cities are those of the study.
-func cities(seed uint64) ([]city, error) {
-	var out []city
+// Cities are those of the study.
+func Cities(seed uint64) ([]City, error) {
+	var out []City
 	var fault error
 	add := func(name, family string, c cost.Matrix, err error, truth func(b builder) []float64) {
 		if err != nil {
@@ -88,7 +93,7 @@ func cities(seed uint64) ([]city, error) {
 			return
 		}
 		b := builder{generator(seed, uint64(1000+len(out))), c}
-		out = append(out, city{name, family, c, truth(b)})
+		out = append(out, City{name, family, c, truth(b)})
 	}
 	points := func(x [][]float64) (cost.Matrix, error) { return cost.NewPoints(x, nil, 1) }
 	grid := func(n int) (cost.Matrix, error) { return cost.NewGrid(n, n, 1) }

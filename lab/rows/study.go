@@ -108,7 +108,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := folder.Prepare(cfg.Out); err != nil {
 		return Result{}, err
 	}
-	all, err := cities(cfg.Seed)
+	all, err := Cities(cfg.Seed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -121,11 +121,11 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		for n, e := range eps {
 			for _, devices := range cfg.Devices {
 				if cfg.Progress != nil {
-					cfg.Progress(len(res.Cells), total, c.name)
+					cfg.Progress(len(res.Cells), total, c.Name)
 				}
 				cell, err := c.cell(ctx, cfg, e, devices)
 				if err != nil {
-					return Result{}, fmt.Errorf("%s, eps %s, %d devices: %w", c.name, cfg.Epsilons[n], devices, err)
+					return Result{}, fmt.Errorf("%s, eps %s, %d devices: %w", c.Name, cfg.Epsilons[n], devices, err)
 				}
 				cell.Epsilon = cfg.Epsilons[n]
 				res.Cells = append(res.Cells, cell)
@@ -141,25 +141,25 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 }
 
 // cell designs three ways, and draws the runs of each.
-func (c city) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int) (Cell, error) {
+func (c City) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int) (Cell, error) {
 	runs := cfg.Many
 	if devices <= 5000 {
 		runs = cfg.Few
 	}
-	out := Cell{City: c.name, Family: c.family, Devices: devices, Runs: runs}
-	geometry, err := estimate.NewGeometry(c.cost, 1)
+	out := Cell{City: c.Name, Family: c.Family, Devices: devices, Runs: runs}
+	geometry, err := estimate.NewGeometry(c.Cost, 1)
 	if err != nil {
 		return out, err
 	}
-	dense, err := cost.Materialize(ctx, c.cost)
+	dense, err := cost.Materialize(ctx, c.Cost)
 	if err != nil {
 		return out, err
 	}
 	distance := func(a []float64) (float64, error) {
-		t, err := mincostflow.Transport(ctx, dense, c.truth, a)
+		t, err := mincostflow.Transport(ctx, dense, c.Truth, a)
 		return t.Objective, err
 	}
-	even, err := estimate.Guess(nil, len(c.truth))
+	even, err := estimate.Guess(nil, len(c.Truth))
 	if err != nil {
 		return out, err
 	}
@@ -167,13 +167,13 @@ func (c city) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int
 		return out, err
 	}
 	measure := func(ch *estimate.Channel) (Error, error) {
-		law, err := ch.Law(c.truth)
+		law, err := ch.Law(c.Truth)
 		if err != nil {
 			return Error{}, err
 		}
 		w := make([]float64, runs)
 		err = parallel.Each(ctx, runs, func(n int) error {
-			counts := draw(law, devices, cfg.Seed+uint64(n))
+			counts := Draw(law, devices, cfg.Seed+uint64(n))
 			found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: ch, Geometry: geometry},
 				estimate.Settings{})
 			if err == nil {
@@ -184,7 +184,7 @@ func (c city) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int
 		return spread(w), err
 	}
 	for _, o := range []wpm.Objective{{}, {Kind: wpm.Map, Devices: devices}} {
-		d, err := wpm.NewDesign(ctx, c.cost, eps, o)
+		d, err := wpm.NewDesign(ctx, c.Cost, eps, o)
 		if err != nil {
 			return out, err
 		}
@@ -207,7 +207,7 @@ func (c city) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int
 			out.Default = e
 		}
 	}
-	d, err := channel.New(ctx, channel.Problem{Cost: c.cost, Epsilon: eps, Devices: int64(devices)})
+	d, err := channel.New(ctx, channel.Problem{Cost: c.Cost, Epsilon: eps, Devices: int64(devices)})
 	if err != nil {
 		return out, err
 	}
@@ -220,8 +220,8 @@ func (c city) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int
 	return out, err
 }
 
-// draw returns counts with the law of n releases, as a chain of binomial ones.
-func draw(law []float64, n int, seed uint64) []uint64 {
+// Draw returns counts with the law of n releases, as a chain of binomial ones.
+func Draw(law []float64, n int, seed uint64) []uint64 {
 	r := generator(seed, uint64(n))
 	counts, rest := make([]uint64, len(law)), make([]float64, len(law)+1)
 	for j := len(law) - 1; j >= 0; j-- {

@@ -22,6 +22,7 @@ import (
 	"github.com/wpm-go/wpm/lab/gowalla"
 	"github.com/wpm-go/wpm/lab/mapping"
 	"github.com/wpm-go/wpm/lab/mirror"
+	"github.com/wpm-go/wpm/lab/months"
 	"github.com/wpm-go/wpm/lab/movielens"
 	"github.com/wpm-go/wpm/lab/ring"
 	"github.com/wpm-go/wpm/lab/rivals"
@@ -601,6 +602,58 @@ func runRows(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, e
 		for _, s := range res.Summaries() {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%.2f\t%.2f\t%.2f\t\n", s.Family, s.Epsilon, s.Devices, s.Cells, s.OfDefault, s.OfDisc,
 				s.DiscOfDefault)
+		}
+		return w.Flush()
+	}, nil
+}
+
+func monthsStudy() study {
+	return study{
+		examples: []string{"months -o months"},
+		name:     "months", usage: "maps month after month, of people who move: slots, maps in a row, and other ways to spend a budget",
+		about: "Needs no data; cities, moves and counts are drawn from -seed, so this is a simulation. Ten minutes of\n" +
+			"processor time with the defaults.",
+		seeded: "of cities, moves and counts", positive: []string{"epochs", "devices", "runs"}, run: runMonths,
+		end: "Simulated. Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "eps", Usage: "`EPS` that each device spends in all epochs together (default 4)"},
+			&cli.IntFlag{Name: "epochs", Value: 12, Usage: "epochs, and slots"},
+			&cli.IntFlag{Name: "devices", Value: 20_000, Usage: "devices in all"},
+			&cli.FloatSliceFlag{Name: "moving", Usage: "`SHARE,SHARE,...` of people who move each epoch (default 0.005,0.05,0.3)"},
+			&cli.IntFlag{Name: "cities", Usage: "only the first so many; 0: all"},
+			&cli.IntFlag{Name: "runs", Value: 1, Usage: "runs of each city and share"},
+		},
+	}
+}
+
+func runMonths(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	var moving []float64
+	if c.IsSet("moving") {
+		moving = c.FloatSlice("moving")
+	}
+	res, err := months.Run(ctx, months.Config{
+		Out: c.String("out"), Epsilon: c.String("eps"), Epochs: c.Int("epochs"), Devices: c.Int("devices"), Moving: moving,
+		Cities: c.Int("cities"), Runs: c.Int("runs"), Seed: c.Uint64("seed"),
+		Progress: shell.Progress(c.Root().ErrWriter),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "city\tmoving\tguess\tsplit\tonce\tslots\tin a row\tstated\tbelow\trates\t")
+		for _, x := range res.Cells {
+			fmt.Fprintf(w, "%s\t%v\t%.3g\t%.3g\t%.3g\t%.3g\t%.3g\t%.3g\t%.2f\t%v\t\n", x.City, x.Moving, x.Guess, x.Split, x.Once,
+				x.Slots, x.Row, x.Stated, x.Below, x.Rates)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nMaps in a row over maps of one epoch; slots over split; real errors over stated ones:\n\n")
+		fmt.Fprintln(w, "moving\tcities\tin a row / alone\tmean\tlargest\tslots / split\treal / stated\twithin 25 %\tbelow\t")
+		for _, s := range res.Summaries() {
+			fmt.Fprintf(w, "%v\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", s.Moving, s.Cities, s.OfSlots, s.Mean, s.Largest, s.OfSplit,
+				s.Stated, s.Within, s.Below)
 		}
 		return w.Flush()
 	}, nil
