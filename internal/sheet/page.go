@@ -25,6 +25,7 @@ type Page struct {
 	Headline string // the answer, in a sentence or two
 	Facts    string // about the policy and the reports, below it
 	Pictures []Picture
+	Steps    Picture // the same map at several times, of which a slider shows one; or no panels
 	Tables   []Table // below the pictures
 	Notes    []string
 	Files    []File // beside the page, to be linked
@@ -41,8 +42,13 @@ func (p Page) HTML() ([]byte, error) {
 		Page
 		colours
 		Pictures []drawn
+		Steps    drawn
+		Last     int  // of the steps, from 0
 		Large    bool // there is a large panel
-	}{Page: p, colours: theColours()}
+	}{Page: p, colours: theColours(), Last: len(p.Steps.Panels) - 1}
+	if view.Last >= 0 {
+		view.Steps = p.Steps.draw()
+	}
 	for _, picture := range p.Pictures {
 		d := picture.draw()
 		for _, one := range d.Panels {

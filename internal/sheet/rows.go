@@ -14,7 +14,8 @@ import (
 
 // row is a line of a table, or the properties of a feature. What it has not is nil.
 type row struct {
-	Kind  string   `json:"kind"` // place, output, group or region
+	Epoch string   `json:"epoch,omitempty"` // of a sequence
+	Kind  string   `json:"kind"`            // place, output, group or region
 	Label string   `json:"label"`
 	Share *float64 `json:"share"`
 	Low   *float64 `json:"low"`
@@ -161,17 +162,28 @@ func (s Sheet) at(r row, i int) []float64 {
 func (s Sheet) csv() ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
+	_ = w.Write(s.head())
+	s.lines(w.Write)
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+func (s Sheet) head() []string {
+	head := append([]string{"label"}, s.Places.Columns...)
+	if s.Truth != nil {
+		head = append(head, "truth")
+	}
+	return append(head, "guess", "raw", "share", "low", "high", "group", "error", "kind")
+}
+
+// lines writes the rows below head.
+func (s Sheet) lines(write func([]string) error) {
 	number := func(v *float64) string {
 		if v == nil {
 			return ""
 		}
 		return strconv.FormatFloat(*v, 'g', -1, 64)
 	}
-	head := append([]string{"label"}, s.Places.Columns...)
-	if s.Truth != nil {
-		head = append(head, "truth")
-	}
-	_ = w.Write(append(head, "guess", "raw", "share", "low", "high", "group", "error", "kind"))
 	for _, r := range s.rows() {
 		line := []string{r.Label}
 		var at []float64
@@ -192,11 +204,9 @@ func (s Sheet) csv() ([]byte, error) {
 		if r.Group != nil {
 			group = strconv.Itoa(*r.Group)
 		}
-		_ = w.Write(append(line, number(r.Guess), number(r.Raw), number(r.Share), number(r.Low), number(r.High), group,
+		_ = write(append(line, number(r.Guess), number(r.Raw), number(r.Share), number(r.Low), number(r.High), group,
 			number(r.Error), r.Kind))
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
 }
 
 type feature struct {
@@ -218,6 +228,20 @@ const values = "share, guess and truth: of the population; low to high: the inte
 // geoJSON writes a feature for each row: polygons where there are any, else points.
 // The other members of the collection have names that RFC 7946 (section 7.1) leaves free.
 func (s Sheet) geoJSON() ([]byte, error) {
+	return collection(s, s.Headline, [][]feature{s.features("")})
+}
+
+// features are those of the rows, of an epoch if it has a name.
+func (s Sheet) features(epoch string) (list []feature) {
+	for _, r := range s.rows() {
+		r.Epoch = epoch
+		list = append(list, feature{Type: "Feature", Geometry: s.geometry(r), Properties: r})
+	}
+	return list
+}
+
+// collection writes features of the places of a sheet.
+func collection(s Sheet, headline string, lists [][]feature) ([]byte, error) {
 	note := "WGS 84: longitude and latitude in degrees"
 	switch s.Places.Kind {
 	case "greatcircle":
@@ -228,7 +252,7 @@ func (s Sheet) geoJSON() ([]byte, error) {
 	default:
 		note = "those of the policy's points, not WGS 84"
 	}
-	head := []struct{ name, text string }{{"positions", note}, {"values", values}, {"headline", s.Headline}, {"unit", s.Unit}}
+	head := []struct{ name, text string }{{"positions", note}, {"values", values}, {"headline", headline}, {"unit", s.Unit}}
 	var b bytes.Buffer
 	b.WriteString("{\"type\":\"FeatureCollection\"")
 	for _, h := range head {
@@ -239,8 +263,8 @@ func (s Sheet) geoJSON() ([]byte, error) {
 		fmt.Fprintf(&b, ",\n%q:%s", h.name, text)
 	}
 	b.WriteString(",\n\"features\":[")
-	for n, r := range s.rows() {
-		text, err := json.Marshal(feature{Type: "Feature", Geometry: s.geometry(r), Properties: r})
+	for n, f := range slices.Concat(lists...) {
+		text, err := json.Marshal(f)
 		if err != nil {
 			return nil, err
 		}

@@ -52,9 +52,13 @@ func Aggregate() *cli.Command {
 			"All bands of the histogram hold at once with the confidence given. They are about the distribution that\n" +
 			"clients draw from. How far that is from the private distributions is the bias of the mechanism, which is\n" +
 			"printed apart.\n" +
+			"With -epochs the files are partial counts, which state their epochs: aggregate makes a map of every epoch, of\n" +
+			"its reports and those before it, and says with -regions what has changed. Counts of another policy come after\n" +
+			"that policy: aggregate -epochs OLD 2026-01.counts NEW 2026-02.counts.\n" +
 			"For reports of a codebook, aggregate prints their mean and, if the seed is fixed, the histogram of\n" +
 			"candidates; -out then has a line candidate,x1,...,x(d+1) for each report.",
 		Flags: append(append(countsFlags(), mapFlags()...),
+			&cli.BoolFlag{Name: "epochs", Usage: "a map of every epoch: the files are partial counts"},
 			&cli.StringFlag{Name: "regions", Usage: "intervals of the shares of regions: CSV `FILE`"},
 			&cli.FloatFlag{Name: "level", Value: estimate.DefaultLevel,
 				Usage: "`PROBABILITY` that the interval of a region is made for"},
@@ -139,6 +143,9 @@ func checkAggregate(c *cli.Command) error {
 }
 
 func aggregateReports(ctx context.Context, c *cli.Command) error {
+	if c.Bool("epochs") {
+		return aggregateEpochs(ctx, c)
+	}
 	k, files, err := policyAndFiles(c, c.Args().Slice())
 	if err == nil {
 		err = checkAggregate(c)

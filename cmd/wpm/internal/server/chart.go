@@ -369,10 +369,7 @@ func errorText(e *atlas.Error, u places.Unit) string {
 	if e == nil {
 		return ""
 	}
-	name, scale := u.Name, 1.0
-	if u.Cell > 0 {
-		name, scale = "cells", 1/u.Cell
-	}
+	name, scale := u.Distances()
 	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g in nine of ten cases; the guess is about %.2g from it. ",
 		scale*e.Expected, name, scale*e.Within90, scale*e.Guess)
 }
