@@ -159,3 +159,52 @@ func TestChannelErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestJoin: the law of a joined channel is the laws of its parts, by weight, and whole counts are the same as weighted
+// ones.
+func TestJoin(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	random := func(k, kv int) *Channel {
+		rows := make([]float64, k*kv)
+		for i := range rows {
+			rows[i] = r.Float64() + 0.1
+		}
+		c, err := NewChannel(k, kv, func(i int, dst []float64) { copy(dst, rows[i*kv:]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	a, b := random(5, 4), random(5, 7)
+	joined, err := Join([]*Channel{a, b}, []float64{1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := []float64{0.1, 0.2, 0.3, 0.1, 0.3}
+	law, err := joined.Law(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range []*Channel{a, b} {
+		want, err := c.Law(theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range want {
+			if got := law[4*n+j]; math.Abs(got-v*[]float64{0.25, 0.75}[n]) > 1e-15 { // some roundings
+				t.Errorf("part %d, output %d: %v, want %v by weight", n, j, got, v)
+			}
+		}
+	}
+	for name, bad := range map[string]func() error{
+		"nothing":         func() error { _, err := Join(nil, nil); return err },
+		"a weight short":  func() error { _, err := Join([]*Channel{a, b}, []float64{1}); return err },
+		"other inputs":    func() error { _, err := Join([]*Channel{a, random(4, 4)}, []float64{1, 1}); return err },
+		"a weight of 0":   func() error { _, err := Join([]*Channel{a, b}, []float64{0, 1}); return err },
+		"a weight of NaN": func() error { _, err := Join([]*Channel{a, b}, []float64{math.NaN(), 1}); return err },
+	} {
+		if err := bad(); !errors.Is(err, wpmerr.ErrShape) && !errors.Is(err, ErrChannel) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -605,3 +605,68 @@ func TestSignal(t *testing.T) {
 		}
 	}
 }
+
+// TestWeighted: whole counts as weighted ones give the same map, and what is wrong with weighted ones is an error.
+func TestWeighted(t *testing.T) {
+	ctx := context.Background()
+	c, err := cost.NewRing(12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGeometry(c, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch, err := NewChannel(12, 12, func(i int, dst []float64) {
+		for j := range dst {
+			if dst[j] = 1; i == j {
+				dst[j] = 9
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := []uint64{40, 3, 3, 5, 2, 1, 4, 30, 9, 4, 2, 5}
+	p := Problem{Counts: whole, Channel: ch, Geometry: g}
+	want, err := Map(ctx, p, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Problem{Channel: ch, Geometry: g}
+	for _, n := range whole {
+		w.Weighted = append(w.Weighted, float64(n))
+	}
+	got, err := Map(ctx, w, Settings{})
+	if err != nil || !slices.Equal(got.Theta, want.Theta) {
+		t.Errorf("%v, %v, want %v", got.Theta, err, want.Theta)
+	}
+	if _, err := EM(ctx, w); !errors.Is(err, ErrCounts) {
+		t.Errorf("EM: %v", err)
+	}
+	both := w
+	both.Counts = whole
+	if _, err := Map(ctx, both, Settings{}); !errors.Is(err, wpmerr.ErrShape) {
+		t.Errorf("counts of both sorts: %v", err)
+	}
+	for _, v := range []float64{-1, math.NaN(), math.Inf(1), 1 << 60} {
+		bad := w
+		bad.Weighted = slices.Clone(w.Weighted)
+		bad.Weighted[3] = v
+		if _, err := Map(ctx, bad, Settings{}); !errors.Is(err, ErrCounts) {
+			t.Errorf("a count of %v: %v", v, err)
+		}
+	}
+	none := w
+	none.Weighted = make([]float64, 12)
+	if _, err := Map(ctx, none, Settings{}); !errors.Is(err, ErrCounts) {
+		t.Errorf("no releases: %v", err)
+	}
+	if _, err := Map(ctx, p, Settings{Groups: 1}); !errors.Is(err, wpmerr.ErrShape) {
+		t.Errorf("one group: %v", err)
+	}
+	coarse, err := Map(ctx, p, Settings{Groups: 6})
+	if err != nil || len(coarse.Theta) != 12 || math.Abs(coarse.Theta[0]-want.Theta[0]) > 0.15 {
+		t.Errorf("six groups: %v, %v, want about %v", coarse.Theta, err, want.Theta)
+	}
+}

@@ -68,6 +68,15 @@ func (u Unit) String() string {
 	return u.Name
 }
 
+// Distances is the unit of distances between maps, and how many there are in one of the cost's: cells, where a grid has
+// square ones.
+func (u Unit) Distances() (name string, scale float64) {
+	if u.Cell > 0 {
+		return "cells", 1 / u.Cell
+	}
+	return u.Name, 1
+}
+
 // Costs names the unit of costs: km, (km)^2.
 func (u Unit) Costs() string {
 	if u.P == 0 || u.P == 1 {

@@ -52,8 +52,14 @@ type Config struct {
 	Policy  policy.Policy
 	Devices int    // >= 1
 	Users   []User // device d has the distribution of user d modulo their number
-	Atoms   int    // without Users: how many places a device has, 1 to the inputs of the policy, drawn uniformly
-	Seed    uint64
+	// To are users that devices become, Moved of them: device d that of number d, modulo their number. Who has moved stays
+	// moved when Moved grows.
+	To    []User
+	Moved float64 // 0 to 1
+	// Period, if not 0, is the number of slots, of which each device has one; those of Slot report.
+	Period, Slot int
+	Atoms        int // without Users: how many places a device has, 1 to the inputs of the policy, drawn uniformly
+	Seed         uint64
 	// Progress, if not nil, is called with the number of devices that are done.
 	Progress func(done int)
 }
@@ -65,10 +71,14 @@ func (c Config) check() error {
 		return fmt.Errorf("%w: %w", ErrConfig, policy.ErrPolicy)
 	case c.Devices < 1:
 		return fmt.Errorf("%w: %d devices", ErrConfig, c.Devices)
+	case !(c.Moved >= 0 && c.Moved <= 1) || c.Moved > 0 && len(c.To) == 0:
+		return fmt.Errorf("%w: %v of the devices move to %d users", ErrConfig, c.Moved, len(c.To))
+	case c.Period < 0 || c.Slot < 0 || c.Period > 0 && c.Slot >= c.Period:
+		return fmt.Errorf("%w: slot %d of %d", ErrConfig, c.Slot, c.Period)
 	case len(c.Users) == 0 && (c.Atoms < 1 || c.Atoms > k):
 		return fmt.Errorf("%w: %d places of a device, want 1 to %d", ErrConfig, c.Atoms, k)
 	}
-	for n, u := range c.Users {
+	for n, u := range slices.Concat(c.Users, c.To) {
 		if len(u.Inputs) == 0 || len(u.Inputs) != len(u.Counts) {
 			return fmt.Errorf("%w: user %d has %d inputs and %d counts", ErrConfig, n, len(u.Inputs), len(u.Counts))
 		}
@@ -156,6 +166,12 @@ func (s *simulator) block(ctx context.Context, n int) (text []byte, err error) {
 		} else {
 			u = s.user(random)
 		}
+		if s.Period > 0 && fixed(d, 1)%uint64(s.Period) != uint64(s.Slot) {
+			continue
+		}
+		if s.Moved > 0 && float64(fixed(d, 2)>>11)*0x1p-53 < s.Moved {
+			u = s.To[d%len(s.To)]
+		}
 		law, err := s.law(ctx, u, random)
 		if err != nil {
 			return nil, err
@@ -168,6 +184,11 @@ func (s *simulator) block(ctx context.Context, n int) (text []byte, err error) {
 		text = append(text, '\n')
 	}
 	return text, nil
+}
+
+// fixed is a number of a device for a purpose, the same in every simulation.
+func fixed(device int, purpose uint64) uint64 {
+	return rand.NewPCG(uint64(device), purpose).Uint64()
 }
 
 // user makes up a user: distinct places, by Floyd's algorithm.

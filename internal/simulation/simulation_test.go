@@ -194,3 +194,49 @@ func TestErrors(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// TestMoves: who has moved stays moved, and each device reports in one slot.
+func TestMoves(t *testing.T) {
+	p, _ := ring(t, policy.Mixture)
+	at := func(i int) []User { return []User{{Inputs: []int{i}, Counts: []float64{1}}} }
+	c := Config{Policy: p, Devices: 2000, Users: at(0), To: at(3), Seed: 1}
+	lines := func(c Config) []string { return strings.Split(strings.TrimSpace(simulated(t, c)), "\n")[1:] }
+	stay := lines(c)
+	var before []int // devices whose report differs
+	for _, moved := range []float64{0.1, 0.3, 1} {
+		c.Moved = moved
+		var now []int
+		for d, line := range lines(c) {
+			if line != stay[d] {
+				now = append(now, d)
+			}
+		}
+		for _, d := range before {
+			if !slices.Contains(now, d) {
+				t.Errorf("%v moved: device %d has come back", moved, d)
+			}
+		}
+		if most := moved*2000 + 4*math.Sqrt(2000*moved); float64(len(now)) > most || len(now) <= len(before) {
+			t.Errorf("%v moved: %d reports differ", moved, len(now))
+		}
+		before = now
+	}
+	c.Moved, c.Period = 0, 7
+	sum := 0
+	for c.Slot = range c.Period {
+		n := len(lines(c))
+		if mean := 2000. / 7; math.Abs(float64(n)-mean) > 4*math.Sqrt(mean) {
+			t.Errorf("slot %d: %d reports", c.Slot, n)
+		}
+		sum += n
+	}
+	if sum != 2000 {
+		t.Errorf("%d reports in all slots", sum)
+	}
+	for _, bad := range []Config{{Policy: p, Devices: 1, Users: at(0), Moved: 0.5}, {Policy: p, Devices: 1, Users: at(0), To: at(1), Moved: 2},
+		{Policy: p, Devices: 1, Users: at(0), Period: 3, Slot: 3}} {
+		if err := Run(context.Background(), bad, io.Discard); !errors.Is(err, ErrConfig) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}

@@ -135,15 +135,6 @@ type Row struct {
 	Met *bool `json:"met,omitempty"` // whether it reaches the target; if not, it is the best there is
 }
 
-// mapUnit is the unit of distances between maps, and how many there are in one of the cost's: cells, where a grid has
-// square ones.
-func mapUnit(u places.Unit) (name string, scale float64) {
-	if u.Cell > 0 {
-		return "cells", 1 / u.Cell
-	}
-	return u.Name, 1
-}
-
 // inUnits returns p with distances in another unit.
 func inUnits(p plan.Prediction, scale float64) plan.Prediction {
 	list := []*plan.Distance{&p.Guess, &p.Map}
@@ -193,7 +184,7 @@ func newForecast(ctx context.Context, c *cli.Command, g places.Geometry, kind wp
 	if err != nil {
 		return nil, err
 	}
-	_, scale := mapUnit(g.Unit)
+	_, scale := g.Unit.Distances()
 	return &forecast{geometry: g, planner: planner, kind: kind, prior: p.Prior, scale: scale,
 		tick: shell.Progress(c.Root().ErrWriter)}, nil
 }
@@ -277,7 +268,7 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	k, kv := g.Cost.Dims()
-	name, _ := mapUnit(g.Unit)
+	name, _ := g.Unit.Distances()
 	card := Card{
 		Geometry: g.What, Inputs: k, Outputs: kv, Unit: name, P: g.Unit.P, Objective: asked.kind.String(),
 		Prior:  c.IsSet("prior"),
@@ -399,7 +390,7 @@ func (a *planAsked) lists(c *cli.Command) error {
 
 // parseTarget reads a distance: a number, and the unit that tables have, or nothing.
 func parseTarget(text string, u places.Unit) (float64, error) {
-	name, _ := mapUnit(u)
+	name, _ := u.Distances()
 	trimmed := strings.TrimSpace(text)
 	for _, unit := range []string{name, strings.TrimSuffix(name, "s")} { // 1 cell
 		if number, ok := strings.CutSuffix(trimmed, unit); ok {

@@ -62,7 +62,7 @@ func Foresee(
 	if devices == 0 {
 		return nil, nil
 	}
-	name, _ := mapUnit(g.Unit)
+	name, _ := g.Unit.Distances()
 	out := &Prospect{Devices: devices, Unit: name, Prior: c.IsSet("prior"), quantity: wasserstein(g.Unit)}
 	f, err := newForecast(ctx, c, g, wpm.Uniform)
 	if errors.Is(err, plan.ErrLimit) {
