@@ -36,7 +36,7 @@ var layers = []struct {
 	{"bounds, geometry of policies, drawing", []string{"internal/cutbound", "internal/places", "internal/ranking",
 		"internal/sheet", "channel"}},
 	{"solvers; the device", []string{"basemeasure", "mincostflow", "minimax", "mirror", "sinkhorn", "sphere", "device", "conform"}},
-	{"counts, forecasts, what commands share", []string{"aggregate", "estimate/atlas", "estimate/plan", "internal/shell"}},
+	{"counts, forecasts, what commands share", []string{"aggregate", "estimate/atlas", "estimate/plan", "estimate/series", "internal/shell"}},
 	{"proofs of numbers, manual pages", []string{"certificate", "internal/manual"}},
 	{"the mechanism, and audits", []string{"", "audit"}},
 	{"machine interface, demonstrations", []string{"internal/demo", "internal/machine", "internal/playground",

@@ -160,6 +160,7 @@ func TestPrograms(t *testing.T) {
 var imported = map[string]string{"costio": module + "/cost/costio", "verify": module + "/projection/verify",
 	"codebook": module + "/sphere/codebook", "network": module + "/mincostflow/network", "kl": module + "/sinkhorn/kl",
 	"grid": module + "/sinkhorn/grid", "plan": module + "/estimate/plan", "atlas": module + "/estimate/atlas",
+	"series":  module + "/estimate/series",
 	"ledger":  module + "/policy/ledger",
 	"private": module + "/policy/private",
 	"mat":     "gonum.org/v1/gonum/mat", "stat": "gonum.org/v1/gonum/stat"}
