@@ -49,8 +49,8 @@ func (w World) Map(ctx context.Context, counts []uint64, s Settings) (m Map, err
 	return w.mapOf(ctx, w.problem(counts, s.Prior), s)
 }
 
-// Weighted is Map for counts of releases that count for less than one each, as older ones do. ByEM and ByMLE do not
-// take them.
+// Weighted is Map for counts of releases that count for less than one each, as older ones do. The errors are those of
+// Estimate, and estimate.ErrCounts for ByEM, which does not take them.
 func (w World) Weighted(ctx context.Context, counts []float64, s Settings) (m Map, err error) {
 	p := w.problem(nil, s.Prior)
 	p.Weighted = counts
