@@ -118,8 +118,8 @@ func NewKindCounter(k Kind) (*Counter, error) {
 	return &Counter{counts: Counts{Policy: k.ID, Reports: make([]uint64, k.Outputs)}, kind: &k}, nil
 }
 
-// take counts a report of the counter's kind.
-func (c *Counter) take(record []byte, binary bool) Verdict {
+// countRecord counts a report of the counter's kind.
+func (c *Counter) countRecord(record []byte, binary bool) Verdict {
 	j, v := c.kind.Read(record, binary)
 	if v == Counted {
 		c.counts.Reports[j]++
@@ -156,7 +156,7 @@ func NewCounterOf(id [sha256.Size]byte, never []bool) (*Counter, error) {
 // malformed.
 func (c *Counter) Text(line []byte) Verdict {
 	if c.kind != nil {
-		return c.take(line, false)
+		return c.countRecord(line, false)
 	}
 	// Reports of the policy, nearly all there are, differ in the last eight digits only: a little-endian uint32.
 	if digits, ok := bytes.CutPrefix(line, c.prefix); ok && len(digits) == 8 {
@@ -184,7 +184,7 @@ func (c *Counter) Text(line []byte) Verdict {
 // Binary counts a report in its binary form.
 func (c *Counter) Binary(record []byte) Verdict {
 	if c.kind != nil {
-		return c.take(record, true)
+		return c.countRecord(record, true)
 	}
 	var r policy.Report
 	switch {

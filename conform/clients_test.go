@@ -198,7 +198,7 @@ func found(t *testing.T, cmd []string, p plant) bool {
 	if strings.HasPrefix(p.groups[0], "lines/") {
 		c.limit = 2 * defaultLimit / 10
 	}
-	settle(levels["quick"], 1)
+	setRapid(levels["quick"], 1)
 	for _, name := range p.groups {
 		var g Group
 		for _, v := range vectorGroups() {

@@ -75,7 +75,7 @@ func Run(s Settings) (Report, error) {
 	for _, g := range vectorGroups() {
 		r.add(g.run(c))
 	}
-	settle(checks, s.Seed)
+	setRapid(checks, s.Seed)
 	for _, l := range laws() {
 		r.add(l.run(c))
 	}
@@ -136,8 +136,8 @@ func (g vectorGroup) run(c *client) Group {
 	return r
 }
 
-// settle gives rapid its settings, which are global flags.
-func settle(checks int, seed uint64) {
+// setRapid gives rapid its settings, which are global flags.
+func setRapid(checks int, seed uint64) {
 	if !testing.Testing() { // rapid asks whether tests are to be short
 		once.Do(func() {
 			testing.Init()

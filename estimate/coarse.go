@@ -141,10 +141,10 @@ func (by groups) sum(x []float64) []float64 {
 	return out
 }
 
-// spread is the map of the places for one of groups. The mass of a group goes to its places by the prior times a
+// expand is the map of the places for one of groups. The mass of a group goes to its places by the prior times a
 // density, whose logarithm is the mean of those of all groups, by the inverse fourth power of the distance to their
 // centers.
-func (by groups) spread(g *Geometry, theta, prior []float64) []float64 {
+func (by groups) expand(g *Geometry, theta, prior []float64) []float64 {
 	k := len(prior)
 	mass := by.sum(prior)
 	up, down, row := make([]float64, k), make([]float64, k), make([]float64, k)

@@ -154,7 +154,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 			return Result{}, err
 		}
 		chosen = a.likely()
-		theta = by.spread(g, a.theta(), f.prior)
+		theta = by.expand(g, a.theta(), f.prior)
 		if n == fine {
 			break
 		}
@@ -166,7 +166,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places, rough, fine int) 
 	res.Theta, res.Draws, res.Before = theta, a.draws(s.Draws), a.before
 	for _, list := range [][][]float64{res.Draws, res.Before} {
 		for n, d := range list {
-			list[n] = by.spread(g, d, f.prior)
+			list[n] = by.expand(g, d, f.prior)
 		}
 	}
 	return res, nil

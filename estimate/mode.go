@@ -173,7 +173,7 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 			return 0, err
 		}
 		steps += n + 1
-		// M at the last point but some is close: what is far too low with it is too low.
+		// M was computed a few steps ago. Its determinant is accurate enough to reject models whose evidence is below least.
 		if v := f.at.value - f.logdet/2; !(v > least-negligible) || f.moved <= gainGoal {
 			return v, nil
 		}

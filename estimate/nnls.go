@@ -182,7 +182,7 @@ func (s *activeSet) minimize(ctx context.Context, cost []float64, tolerance floa
 	}
 	s.forward(s.rc)
 	clear(s.barred)
-	s.settle()
+	s.solvePassive()
 	for range 3*len(s.x) + 10 { // Lawson and Hanson's limit
 		if ctx.Err() != nil {
 			return
@@ -221,7 +221,7 @@ func (s *activeSet) enter(i int) {
 		s.exchange(i, same)
 		return
 	}
-	s.settle()
+	s.solvePassive()
 	if s.x[i] == 0 { // it came and went: only rounding does that
 		s.barred[i] = true
 	}
@@ -251,11 +251,11 @@ func (s *activeSet) exchange(i int, same []float64) {
 	} else {
 		s.x[i] = step
 	}
-	s.settle()
+	s.solvePassive()
 }
 
-// settle moves x towards the minimum on the columns present, and drops those whose weight becomes 0 on the way.
-func (s *activeSet) settle() {
+// solvePassive moves x towards the minimum on the columns present, and drops those whose weight becomes 0 on the way.
+func (s *activeSet) solvePassive() {
 	for len(s.passive) > 0 {
 		s.z = append(s.z[:0], s.qb...)
 		for l := range s.z {

@@ -52,7 +52,7 @@ func Diameter(ctx context.Context, a cost.Matrix) (float64, error) {
 			logs[i][n] = logarithm(row[j])
 		}
 	}
-	return spread(ctx, logs)
+	return diameterOf(ctx, logs)
 }
 
 // logarithm is math.Log, which some processors' versions get wrong for subnormal numbers.
@@ -75,7 +75,7 @@ func GibbsDiameter(ctx context.Context, c cost.Matrix, reg float64) (float64, er
 	if err != nil {
 		return 0, err
 	}
-	widest, err := spread(ctx, rows)
+	widest, err := diameterOf(ctx, rows)
 	return widest / reg * scale, err
 }
 
@@ -163,7 +163,7 @@ const (
 	centres  = 4
 )
 
-// spread returns the largest oscillation between two rows, unless the context ends.
+// diameterOf returns the largest oscillation between two rows, unless the context ends.
 //
 // The oscillation D is a seminorm, so D(i, k) <= D(i, p) + D(k, p) for every pivot p. That is sharp for a
 // pivot halfway between i and k, and the pairs that count are at opposite ends: so the pivots are
@@ -171,7 +171,7 @@ const (
 // order of their distance from the first pivot, most pairs are bounded below the best known without
 // being read. This is pivot filtering (LAESA: Mico, Oncina and Vidal 1994) with central pivots, as iFUB
 // (Crescenzi et al. 2013) has them for the diameter of a graph.
-func spread(ctx context.Context, rows [][]float64) (float64, error) {
+func diameterOf(ctx context.Context, rows [][]float64) (float64, error) {
 	ctx = wpmerr.Context(ctx)
 	if len(rows) < 2 || len(rows[0]) < 2 {
 		return 0, nil

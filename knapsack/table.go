@@ -108,16 +108,16 @@ func (t *Table) Range() float64 { return t.spread }
 // 0 <= lo <= hi, and a probability vector between them (up to the rounding of the package comment). Errors: ErrShape,
 // ErrNotFinite, ErrNegative, ErrBox, ErrInfeasible.
 func (t *Table) Check(lo, hi []float64) error {
-	s := t.take()
-	defer t.give(s)
+	s := t.acquire()
+	defer t.release(s)
 	return s.box.check(t.columns(), lo, hi)
 }
 
 // Phi returns phi_i and the threshold tau_i. It returns NaN, NaN for a row that does not exist or a box
 // that Check refuses.
 func (t *Table) Phi(i int, lo, hi []float64) (phi, tau float64) {
-	s := t.take()
-	defer t.give(s)
+	s := t.acquire()
+	defer t.release(s)
 	if t.Row(i, nil) == nil || s.box.check(t.kv, lo, hi) != nil {
 		return math.NaN(), math.NaN()
 	}
@@ -127,8 +127,8 @@ func (t *Table) Phi(i int, lo, hi []float64) (phi, tau float64) {
 // Max returns f = max_i phi_i and the lowest row that attains it. It returns NaN, -1 for a box that
 // Check refuses.
 func (t *Table) Max(lo, hi []float64) (f float64, i int) {
-	s := t.take()
-	defer t.give(s)
+	s := t.acquire()
+	defer t.release(s)
 	if s.box.check(t.columns(), lo, hi) != nil {
 		return math.NaN(), -1
 	}
@@ -148,8 +148,8 @@ func (t *Table) Max(lo, hi []float64) (f float64, i int) {
 // All fills phi and tau for every row; a nil phi or tau is left out. On error nothing is written. Errors: those of
 // Check, and ErrShape for the length of phi or tau.
 func (t *Table) All(lo, hi, phi, tau []float64) error {
-	s := t.take()
-	defer t.give(s)
+	s := t.acquire()
+	defer t.release(s)
 	if err := s.box.check(t.columns(), lo, hi); err != nil {
 		return err
 	}
@@ -218,8 +218,8 @@ func cut(row []float64, eta float64, lo, hi []float64, scale float64) float64 {
 // phi_i. For a feasible box lo <= q <= hi holds bit for bit and the exact sum of q is within kv * 2^-52 of
 // 1. On error dst is unchanged. Errors: those of Check, and ErrShape for i or the length of dst.
 func (t *Table) Project(i int, lo, hi, dst []float64) error {
-	s := t.take()
-	defer t.give(s)
+	s := t.acquire()
+	defer t.release(s)
 	b := &s.box
 	if err := b.check(t.columns(), lo, hi); err != nil {
 		return err
@@ -257,7 +257,7 @@ func (t *Table) columns() int {
 	return kv
 }
 
-func (t *Table) take() *scratch {
+func (t *Table) acquire() *scratch {
 	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -270,7 +270,7 @@ func (t *Table) take() *scratch {
 	return new(scratch)
 }
 
-func (t *Table) give(s *scratch) {
+func (t *Table) release(s *scratch) {
 	if t == nil {
 		return
 	}
@@ -284,7 +284,7 @@ func (t *Table) give(s *scratch) {
 func (t *Table) eval(i int, b *box) (phi, tau float64) {
 	row, order := t.Row(i, nil), t.Order(i)
 	phi, tau = evalRow(row, order, b)
-	return t.settle(i, b, phi), tau
+	return t.clamp(i, b, phi), tau
 }
 
 // eval4 is eval for the four rows from i on, bit for bit.
@@ -299,20 +299,20 @@ func (t *Table) eval4(i int, b *box, phi, tau *[4]float64) {
 	sum[0], sum[1], sum[2], sum[3] = dot4(t.Row(i, nil), t.Row(i+1, nil), t.Row(i+2, nil), t.Row(i+3, nil), b.lo)
 	for r := range 4 {
 		p, u := finishRow(t.Row(i+r, nil), t.Order(i+r), b, sum[r])
-		phi[r], tau[r] = t.settle(i+r, b, p), u
+		phi[r], tau[r] = t.clamp(i+r, b, p), u
 	}
 }
 
-// settle returns phi, a mean of the costs of the row, within their range whatever the rounding said.
-func (t *Table) settle(i int, b *box, phi float64) float64 {
+// clamp returns phi, a mean of the costs of the row, within their range whatever the rounding said.
+func (t *Table) clamp(i int, b *box, phi float64) float64 {
 	ends := t.ends[i]
 	if phi >= ends.low && phi <= ends.high {
 		return phi
 	}
-	return t.unsettled(i, b, phi)
+	return t.clampExactly(i, b, phi)
 }
 
-func (t *Table) unsettled(i int, b *box, phi float64) float64 {
+func (t *Table) clampExactly(i int, b *box, phi float64) float64 {
 	if !(phi <= math.MaxFloat64) {
 		// Costs within a factor 2 of the largest float64 overflow in the sum; with 2^-10 they do not.
 		const scale = 0x1p-10

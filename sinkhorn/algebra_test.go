@@ -20,7 +20,7 @@ func midway(t *testing.T, p Problem, passes int) *fast {
 	for j := range s.k.g { // not the potentials that a start has
 		s.k.g[j] = c.rng * float64(j%3) / 20
 	}
-	s.settle(c.reg)
+	s.logStep(c.reg)
 	s.build(c.reg)
 	for n := range passes {
 		if !s.pass() {
@@ -306,7 +306,7 @@ func TestSettle(t *testing.T) {
 		}
 		prices := append([]float64(nil), s.k.g...)
 		s.x = 7
-		s.settle(reg)
+		s.logStep(reg)
 		if s.x != 1 {
 			t.Errorf("the multiplier is %v", s.x)
 		}
@@ -409,7 +409,7 @@ func TestSecondOrder(t *testing.T) {
 			res = max(res, math.Abs(y[j]-plain[j]))
 		}
 		x.record(res)
-		if got, want := x.settled(), x.omega == 0 && len(x.res) > 1 || len(x.res) > 3; got != want {
+		if got, want := x.rateKnown(), x.omega == 0 && len(x.res) > 1 || len(x.res) > 3; got != want {
 			t.Errorf("step %d: settled %v", n, got)
 		}
 		if m := len(x.res); m > 1 {

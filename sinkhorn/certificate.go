@@ -39,12 +39,13 @@ func (it *iterate) row(i int, dst []float64) {
 }
 
 // bounds are bounds on the exact problem with the potentials that prove the lower one, in scaled
-// costs, and what else a sweep over plan and cost yields.
+// costs, and what else a sweep over plan and cost yields. upper is the cost of the repaired plan plus slack times the
+// largest cost.
 type bounds struct {
 	f, b         []float64
 	upper, lower float64
-	slack        float64 // share of the largest cost that upper has as a margin
-	sums         float64 // what of it is for rounding in sums, and no noise in the plan
+	slack        float64 // roundoff, and four times the noise of the entries of the plan
+	roundoff     float64 // of sums
 	lack         float64 // mass that the columns of the plan lack
 	transport    float64
 	objective    float64 // <C, P> + reg sum P log P
@@ -224,8 +225,8 @@ func (p *proof) close(c *costs) {
 	// Verify's plan has other rounding errors, and charges for them at the largest cost: each of its
 	// sums is off by an ulp for every term at most, its entries are cut to multiples of 2^-62, and
 	// they differ by the noise from those here.
-	b.sums = float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + float64(len(p.in.tiny))*tinyMass
-	b.slack = b.sums + 4*p.it.noise
+	b.roundoff = float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + float64(len(p.in.tiny))*tinyMass
+	b.slack = b.roundoff + 4*p.it.noise
 	charge := c.most * b.slack
 	if charge < 0x1p-1022 { // where products lose bits, or all of them
 		charge += math.SmallestNonzeroFloat64

@@ -23,7 +23,7 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 	}
 	r.Transport = math.Min(unscale(b.transport, c.exp, 0)+c.offset, math.MaxFloat64)
 	r.Upper, r.Lower = b.original(c)
-	top := max(c.top, c.lost.top)
+	top := max(c.top, c.faint.top)
 	r.Posterior = unscale(b.posterior, c.exp, 1)
 	// objective = transport + reg * entropy; in this form reg may be of any size.
 	entropy := (b.objective - b.transport) / it.reg
@@ -36,7 +36,7 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 	}
 	if c.exp != 0 || c.base != nil {
 		r.Lower = in.dual(r.Potentials)
-	} else if c.lost.cost == 0 {
+	} else if c.faint.cost == 0 {
 		return nil
 	}
 	// Potentials as they are returned may be rounded so much more that the gap is not what it was, and so may rows that
@@ -56,7 +56,7 @@ func (b *bounds) original(c *costs) (upper, lower float64) {
 		upper = math.Min(upper+c.top*b.slack, c.top)
 	}
 	if c.base == nil {
-		return c.lost.add(upper, b.slack+b.lack, c.top), lower
+		return c.faint.add(upper, b.slack+b.lack, c.top), lower
 	}
 	// The offset is a compensated dot product of masses off by half a unit, and rounding of reduced
 	// costs is far below its units. What Verify charges, it charges at the whole largest cost.
@@ -65,7 +65,7 @@ func (b *bounds) original(c *costs) (upper, lower float64) {
 	upper += off + c.top*b.slack + 4*math.SmallestNonzeroFloat64
 	lower += c.offset
 	lower -= off + lower*0x1p-51 + unscale(c.rng, c.exp, 1)*0x1p-51 + 4*math.SmallestNonzeroFloat64
-	return c.lost.add(math.Min(upper*(1+0x1p-51), c.top), b.slack+b.lack, c.top), math.Max(0, lower)
+	return c.faint.add(math.Min(upper*(1+0x1p-51), c.top), b.slack+b.lack, c.top), math.Max(0, lower)
 }
 
 // dual returns the dual value of potentials in units of the cost, rounded down, when scaling back has rounded

@@ -29,7 +29,7 @@ type costs struct {
 	base          []float64
 	offset, shift float64
 	top           float64 // most, in the cost's own units, base included
-	lost          faintRows
+	faint         faintRows
 	// exp is not 0 when costs near the ends of the float64 range were multiplied by 2^exp; reg is
 	// the regularisation times 2^exp.
 	exp int
@@ -87,10 +87,10 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 		return nil
 	})
 	if err == nil && len(in.faint) > 0 {
-		c.lost, err = in.readLost(ctx)
+		c.faint, err = in.readFaint(ctx)
 	}
 	if err != nil && err == ctx.Err() {
-		c.over.Store(true)
+		c.interrupted.Store(true)
 		return c, nil
 	}
 	if err != nil {

@@ -38,7 +38,7 @@ type fast struct {
 	tries int     // how often entries of the kernel were left out
 	check float64 // residual at which the gap is looked at next
 	gap   float64 // that of the last look at this level
-	blur  float64 // the posterior bound over the gap asked for, at that look
+	bias  float64 // the posterior bound over the gap asked for, at that look
 
 	stop   Status
 	found  *bounds // of the certificate that met the gap
@@ -78,12 +78,12 @@ const (
 	// have to be rescued, before the next schedule is tried.
 	patience = 400
 	rescues  = 40
-	// stuck is how many passes in a row may bring no progress before prices have to keep their signs.
-	stuck = 100
-	// stalled is how many passes in a row may bring no progress when there is none left.
-	stalled = 5000
-	// rounded is how many, at a residual of DefaultTolerance, when Reg is chosen and another one may come.
-	rounded = 12
+	// signPatience is how many passes in a row may bring no progress before prices have to keep their signs.
+	signPatience = 100
+	// stallPatience is how many passes in a row may bring no progress when there is none left.
+	stallPatience = 5000
+	// roundoffPatience is how many, at a residual of DefaultTolerance, when Reg is chosen and another one may come.
+	roundoffPatience = 12
 	// u/mu and v are absorbed into the potentials when they leave [1/wide, wide].
 	wide = 1e60
 	// w is kept in [1/far, far]; columns beyond are at a bound, and stay there.
@@ -146,7 +146,7 @@ func (s *fast) descend(start []float64) bool {
 		for j, y := range tameLogs(append([]float64(nil), s.in.compact(start)...)) {
 			s.k.g[j] = y * reg
 		}
-		s.settle(reg)
+		s.logStep(reg)
 	} else {
 		for level*annealStart < s.c.rng {
 			level *= s.plan.rate
@@ -166,33 +166,23 @@ func (s *fast) descend(start []float64) bool {
 		switch s.level(level) {
 		case stopped:
 			return true
-		case lost:
+		case noProgress:
 			return false
 		}
 		if s.last && level <= s.c.reg {
 			return true
 		}
-		if s.set.Gap > 0 && s.certified() || s.over() {
+		if s.set.Gap > 0 && s.certified() || s.limitReached() {
 			return true
 		}
 		s.absorb()
 		reg = s.c.reg
-		if s.in.choose && !s.last && s.sharp() {
+		if s.in.choose && !s.last && s.biasSmall() {
 			reg = level // solved to the end, it leaves a gap of the posterior bound at most
 		}
 		level = math.Max(reg, level/s.plan.rate)
 	}
 }
-
-// ending says how a level ended.
-type ending int
-
-const (
-	running ending = iota // it has not
-	solved                // its goal is met
-	stopped               // the whole run is over, for s.stop
-	lost                  // no progress
-)
 
 // reach raises the potentials of columns that must hold mass and that no row reaches within depth.
 func (s *fast) reach(depth float64) {
@@ -348,182 +338,6 @@ func (s *scalings) project(point bool) {
 	s.res = res
 }
 
-// over looks for reasons to stop other than the goal.
-func (s *fast) over() bool {
-	switch {
-	case s.ctx.Err() != nil:
-		s.stop = Cancelled
-	case s.r.Iterations+s.r.Stats.CG >= s.set.MaxIterations:
-		s.stop = IterationLimit
-	default:
-		return false
-	}
-	return true
-}
-
-// progress is how a level gets on.
-type progress struct {
-	best    float64 // least residual so far
-	since   int     // passes since it last fell by a tenth
-	prev    float64 // residual of the last pass, +Inf after a Newton step
-	plain   int     // steps of Algorithm 1 since the last Newton step
-	wait    int     // of them before Newton's method is tried
-	repairs int     // scalings brought back into range
-}
-
-// level solves at one reg.
-func (s *fast) level(reg float64) ending {
-	s.build(reg)
-	s.tries = 0
-	p := progress{best: math.Inf(1), prev: math.Inf(1), wait: 4}
-	for {
-		if !s.pass() {
-			if end := s.repair(reg, &p); end != running {
-				return end
-			}
-			continue
-		}
-		if p.since++; s.res < 0.9*p.best {
-			p.best, p.since = s.res, 0
-		}
-		if s.arrived() {
-			if !s.last || s.k.sparse == nil {
-				return s.settled()
-			}
-			// Once more with the full kernel, and on with that if need be.
-			s.k.sparse, s.tries = nil, sparseTries
-			continue
-		}
-		if end := s.endless(&p); end != running {
-			return end
-		}
-		s.advance(&p)
-	}
-}
-
-// repair absorbs scalings that are out of range; if that does not help, it reaches for the columns.
-func (s *fast) repair(reg float64, p *progress) ending {
-	if s.over() {
-		return stopped
-	}
-	s.rescue(reg)
-	switch p.repairs++; {
-	case p.repairs > 100*rescues:
-		s.stop = Stalled
-		return stopped
-	case p.repairs > rescues && !s.lastTry():
-		return lost
-	}
-	return running
-}
-
-// arrived reports whether the residual is what the level asks for.
-func (s *fast) arrived() bool {
-	return s.res <= s.goal && (s.last || s.step() <= s.plan.log)
-}
-
-// settled ends a level that has arrived. Where the gap is the goal, the residual alone does not end the run well.
-func (s *fast) settled() ending {
-	if s.last && s.set.Gap > 0 {
-		if s.certified() {
-			return stopped
-		}
-		if s.in.choose && s.k.reg > s.c.reg && !s.sharp() {
-			return solved // the upper bound has come down, and what the gap may be with it
-		}
-		if s.set.Tolerance == 0 {
-			s.stop = s.unmet()
-			return stopped
-		}
-	}
-	s.stop = Converged
-	return solved
-}
-
-// sharp reports whether the entropy leaves at least half of the gap asked for to the rest, by the last look.
-func (s *fast) sharp() bool { return s.blur <= 0.5 }
-
-// unmet says why a run has come to its end without the gap.
-func (s *fast) unmet() Status {
-	if s.blur > 1 && !s.in.choose {
-		return RegLimit
-	}
-	return Stalled
-}
-
-// endless looks for reasons to end a level that has not arrived.
-func (s *fast) endless(p *progress) ending {
-	if s.last && s.set.Gap > 0 && s.res < s.check {
-		s.check = s.res / 8
-		before := s.gap
-		if s.certified() {
-			return stopped
-		}
-		// The plan is much nearer to q than at the look before, and the gap is not smaller. The residual's part of it, the
-		// range at most in either bound, is less than half: it is that of Reg.
-		if s.blur > 2 && !s.in.choose && s.set.Tolerance == 0 && 4*s.res*s.c.rng <= s.gap && s.gap > 0.9*before {
-			s.stop = RegLimit
-			return stopped
-		}
-	}
-	switch {
-	case s.over():
-		return stopped
-	case s.last && s.in.choose && s.res <= DefaultTolerance && p.since > rounded:
-		return s.settled()
-	case p.since > patience && !s.lastTry():
-		return lost
-	case p.since > patience && s.res <= 1e-6 && (!s.last || s.in.choose && s.k.reg > s.c.reg):
-		return solved // the next level may do better
-	case p.since > stalled && s.res <= 1e-6:
-		s.stop = Stalled
-		return stopped
-	}
-	return running
-}
-
-// lastTry reports whether there is no other schedule to try.
-func (s *fast) lastTry() bool { return s.try == len(schedules)-1 }
-
-// advance takes a step of Algorithm 1 or, where those promise to take long, Newton's.
-func (s *fast) advance(p *progress) {
-	if s.k.sparse == nil {
-		s.trySparse()
-	}
-	rate := s.res / p.prev
-	p.prev = s.res
-	if p.plain++; p.plain <= p.wait || steps(s.res, s.goal, rate) < 12 {
-		s.v, s.next = s.next, s.v
-		return
-	}
-	p.plain, p.prev = 0, math.Inf(1)
-	s.newt.signs = p.since > stuck
-	if s.newtonStep() {
-		p.wait = 0
-	} else {
-		p.wait = min(2*p.wait+4, 64)
-	}
-}
-
-// step returns the largest |log (q_j/c_j)| over columns that must hold mass.
-func (s *fast) step() float64 {
-	var m float64
-	for j, l := range s.lo {
-		if l > 0 {
-			m = math.Max(m, math.Abs(math.Log(s.next[j]/s.v[j])))
-		}
-	}
-	return m
-}
-
-// steps predicts how many steps of the given rate lead from residual a to b.
-func steps(a, b, rate float64) float64 {
-	if !(rate < 1) {
-		return math.Inf(1)
-	}
-	return math.Log(b/a) / math.Log(rate)
-}
-
 // rescue brings scalings back into range by a step of Algorithm 1 in the log domain from the potentials at
 // hand.
 func (s *fast) rescue(reg float64) {
@@ -532,13 +346,13 @@ func (s *fast) rescue(reg float64) {
 			s.k.g[j] += reg * x
 		}
 	}
-	s.settle(reg)
+	s.logStep(reg)
 	s.build(reg)
 }
 
-// settle takes a step of Algorithm 1 in the log domain from the potentials g, such that free columns
+// logStep takes a step of Algorithm 1 in the log domain from the potentials g, such that free columns
 // are at 0, and makes rows and columns that must hold mass have an entry near 1 in the kernel.
-func (s *fast) settle(reg float64) {
+func (s *fast) logStep(reg float64) {
 	logV, q := make([]float64, s.c.n), make([]float64, s.c.n)
 	for j, g := range s.k.g {
 		logV[j] = g / reg
@@ -581,9 +395,9 @@ func (s *fast) certified() bool {
 	s.found, s.foundI = b, it
 	upper, lower := b.original(s.c)
 	gap := upper - lower
-	met := func(gap float64) bool { return s.set.met(gap, upper, s.c.top*b.sums, s.c.top) }
+	met := func(gap float64) bool { return s.set.met(gap, upper, s.c.top*b.roundoff, s.c.top) }
 	small := met(gap)
-	if !small && met(gap-s.c.top*(b.slack-b.sums)) {
+	if !small && met(gap-s.c.top*(b.slack-b.roundoff)) {
 		// What is kept in hand for noise stands in the way: the plan without it may be as good as that.
 		s.found, s.foundI = s.careful()
 		small = s.found.small(s.set.Gap, s.c)
@@ -593,7 +407,7 @@ func (s *fast) certified() bool {
 		return true
 	}
 	s.found, s.foundI = nil, nil
-	s.gap, s.blur = b.upper-b.lower, b.blur(s.set.Gap, s.c)
+	s.gap, s.bias = b.upper-b.lower, b.bias(s.set.Gap, s.c)
 	return false
 }
 

@@ -35,7 +35,7 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 	var rare faintRows
 	if len(in.faint) > 0 {
 		var err error
-		if rare, err = in.readLost(ctx); err != nil && err != ctx.Err() {
+		if rare, err = in.readFaint(ctx); err != nil && err != ctx.Err() {
 			return Result{}, err
 		}
 	}

@@ -183,7 +183,7 @@ func (s *fast) search() bool {
 				return true
 			}
 		}
-		if s.over() {
+		if s.limitReached() {
 			break
 		}
 		copy(s.side, w.side)

@@ -90,7 +90,7 @@ func (s *paperRun) status(ctx context.Context) Status {
 		if s.certify(); small() {
 			return Converged
 		}
-		if s.set.Gap > 0 && s.set.Tolerance == 0 && s.b.blur(s.set.Gap, s.c) > 1 {
+		if s.set.Gap > 0 && s.set.Tolerance == 0 && s.b.bias(s.set.Gap, s.c) > 1 {
 			return RegLimit
 		}
 		return Stalled
@@ -124,8 +124,8 @@ func (b *bounds) small(gap float64, c *costs) bool {
 	return Settings{Gap: gap}.met(upper-lower, upper, c.top*b.slack, c.top)
 }
 
-// blur returns the posterior bound over the relative gap asked for.
-func (b *bounds) blur(gap float64, c *costs) float64 {
+// bias returns the posterior bound over the relative gap asked for.
+func (b *bounds) bias(gap float64, c *costs) float64 {
 	return b.posterior / (gap * (b.upper + c.shift))
 }
 

@@ -11,8 +11,8 @@ import (
 
 // watch runs the loops of a call and looks at its context.
 type watch struct {
-	ctx  context.Context // nil never ends
-	over atomic.Bool     // a loop was left before its end: what it computed is not there
+	ctx         context.Context // nil never ends
+	interrupted atomic.Bool     // a loop was left before its end: what it computed is not there
 }
 
 // loop calls f(0), ..., f(m-1), on several threads if there are any, unless the context ends.
@@ -20,7 +20,7 @@ func (w *watch) loop(m int, f func(i int)) {
 	ctx := w.ctx
 	ctx = wpmerr.Context(ctx)
 	if parallel.For(ctx, m, f) != nil {
-		w.over.Store(true)
+		w.interrupted.Store(true)
 	}
 }
 
@@ -43,12 +43,12 @@ func (w *watch) ended() bool {
 	if w.ctx == nil || w.ctx.Err() == nil {
 		return false
 	}
-	w.over.Store(true)
+	w.interrupted.Store(true)
 	return true
 }
 
 // cut reports whether a loop was left.
-func (w *watch) cut() bool { return w.over.Load() }
+func (w *watch) cut() bool { return w.interrupted.Load() }
 
 // lookRows is how many rows a loop reads between two looks at the context.
 const lookRows = 16

@@ -29,11 +29,11 @@ func (s *fast) probe() bool {
 		if s.res <= s.goal {
 			s.stop = Converged
 			if s.set.Gap > 0 && !s.certified() && s.set.Tolerance == 0 {
-				s.stop = s.unmet()
+				s.stop = s.gapStatus()
 			}
 			return true
 		}
-		if s.over() {
+		if s.limitReached() {
 			return true
 		}
 		if !x.turn(s, n) {
@@ -56,7 +56,7 @@ func (x *extrapolation) turn(s *fast, n int) bool {
 		limit, most = probePlain, probePlain
 	}
 	x.record(s.res)
-	if x.settled() && !(steps(s.res, s.goal, x.rate()) <= limit) || n > most {
+	if x.rateKnown() && !(steps(s.res, s.goal, x.rate()) <= limit) || n > most {
 		return false
 	}
 	if !few {
@@ -86,8 +86,8 @@ const window = 3
 
 func (x *extrapolation) record(res float64) { x.res = append(x.res, res) }
 
-// settled reports whether rate says something.
-func (x *extrapolation) settled() bool {
+// rateKnown reports whether rate says something.
+func (x *extrapolation) rateKnown() bool {
 	return len(x.res) > window || x.omega == 0 && len(x.res) > 1
 }
 

@@ -127,8 +127,8 @@ type faintRows struct {
 	top  float64 // their largest cost
 }
 
-// readLost reads the rows whose mass is below the least float, unless the context ends: then the error is its own.
-func (in *instance) readLost(ctx context.Context) (l faintRows, err error) {
+// readFaint reads the rows whose mass is below the least float, unless the context ends: then the error is its own.
+func (in *instance) readFaint(ctx context.Context) (l faintRows, err error) {
 	top := make([]float64, len(in.faint))
 	err = rowcache.Read(ctx, in.matrix, in.faint, nil, func(n int, row []float64) error {
 		if err := projection.CheckRow(in.faint[n], row, in.kv); err != nil {

@@ -52,7 +52,7 @@ func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
 		r, b, it = in.fast(ctx, c, set)
 	}
 	if c.cut() {
-		r = in.unfinished(r, max(c.top, c.lost.top), it.q)
+		r = in.unfinished(r, max(c.top, c.faint.top), it.q)
 	} else if err := in.complete(ctx, c, r, b, it); err != nil {
 		return Result{}, err
 	}

@@ -47,7 +47,7 @@ func (l *Planner) laplace(ctx context.Context, people int, eps float64) (float64
 		far[n], err = l.distance(ctx, l.toInput, l.worlds[n], shares)
 		return err
 	}, nil)
-	return spread(far).Mean, err
+	return summary(far).Mean, err
 }
 
 // TestCentral says what a server that may see all data would have at the central guarantee of summed reports, on the worlds

@@ -34,5 +34,5 @@ func (l *Planner) Drift(share float64) (even, anywhere float64, err error) {
 			far[n] = max(far[n], math.Pow(share*c, 1/l.power))
 		}
 	}
-	return math.Pow(share, 1/l.power) * spread(l.guess).Mean, spread(far).Mean, nil
+	return math.Pow(share, 1/l.power) * summary(l.guess).Mean, summary(far).Mean, nil
 }

@@ -26,5 +26,5 @@ func (l *Planner) Own(ctx context.Context, people int) (float64, error) {
 		far[n], err = l.distance(ctx, l.toInput, l.worlds[n], shares)
 		return err
 	}, nil)
-	return spread(far).Mean, err
+	return summary(far).Mean, err
 }

@@ -110,7 +110,7 @@ func (m *Mechanism) ground() error {
 		}
 		return nil
 	}, nil)
-	m.floor = spread(far).Mean
+	m.floor = summary(far).Mean
 	return err
 }
 
@@ -217,11 +217,11 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 		return Prediction{}, err
 	}
 	out := Prediction{
-		Devices: devices, Guess: spread(l.guess), Map: spread(theta), Disc: m.disc,
-		HalfWidth: spread(half).Mean, Alike: m.patches.Shared(), Floor: m.floor,
+		Devices: devices, Guess: summary(l.guess), Map: summary(theta), Disc: m.disc,
+		HalfWidth: summary(half).Mean, Alike: m.patches.Shared(), Floor: m.floor,
 	}
 	if m.places {
-		as := spread(raw)
+		as := summary(raw)
 		out.Raw = &as
 	}
 	ratios := make([]float64, Worlds)
@@ -233,7 +233,7 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 			out.Good++
 		}
 	}
-	out.Ratio = spread(ratios)
+	out.Ratio = summary(ratios)
 	mean := 1.0
 	if out.Guess.Mean > 0 {
 		mean = out.Map.Mean / out.Guess.Mean
@@ -282,8 +282,8 @@ func (l *Planner) distance(ctx context.Context, c *cost.Dense, a, b []float64) (
 	return math.Pow(t.Objective, 1/l.power), nil
 }
 
-// spread takes the mean, and the values above a tenth of the others, and below a tenth.
-func spread(x []float64) Distance {
+// summary takes the mean, and the values above a tenth of the others, and below a tenth.
+func summary(x []float64) Distance {
 	sorted := slices.Sorted(slices.Values(x))
 	mean := 0.0
 	for _, v := range x {

@@ -298,7 +298,7 @@ func (r *registry) get(n uint64) any {
 	return r.all[n]
 }
 
-func (r *registry) take(n uint64) any {
+func (r *registry) remove(n uint64) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v := r.all[n]

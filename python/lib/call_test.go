@@ -155,7 +155,7 @@ func TestMany(t *testing.T) {
 			t.Errorf("%v, q of %d: %v, %v", test.ptr, test.q, s, call.err)
 		}
 	}
-	handles.take(out.Value.Handle)
+	handles.remove(out.Value.Handle)
 }
 
 // TestColumn: a column is the bytes of its numbers, and no more than there are.

@@ -105,7 +105,7 @@ func wpm_steps(call C.uint64_t) C.uint64_t {
 
 //export wpm_free
 func wpm_free(handle C.uint64_t) {
-	if c, ok := handles.take(uint64(handle)).(*job); ok {
+	if c, ok := handles.remove(uint64(handle)).(*job); ok {
 		c.cancel()
 		if c.wait(-1); c.free != nil {
 			c.free()

@@ -206,7 +206,7 @@ func (run *call) anneal(s *solver, before []float64, reg float64) {
 	for reg > run.goal {
 		if !run.stage(s, reg, fineSteps) {
 			run.r.Status = run.why()
-			run.settle(s)
+			run.keepLast(s)
 			return
 		}
 		factor := 0.5
@@ -363,7 +363,7 @@ func (run *call) last(s *solver, reg float64) bool {
 			next += r.Iterations - start
 		}
 	}
-	if run.settle(s) {
+	if run.keepLast(s) {
 		r.Status = Converged
 	}
 	return true
@@ -377,9 +377,9 @@ const flatLooks = 4
 // patientCells is the number of cells up to which a call whose context has ended still finds bounds: some milliseconds.
 const patientCells = 1 << 12
 
-// settle takes in the answer at the prices of s when the call ends, unless the context has ended and that would take
+// keepLast takes in the answer at the prices of s when the call ends, unless the context has ended and that would take
 // long.
-func (run *call) settle(s *solver) bool {
+func (run *call) keepLast(s *solver) bool {
 	if run.r.Status == Cancelled && len(s.g) > patientCells {
 		return false
 	}
@@ -392,7 +392,7 @@ func (run *call) stopped(levels []*level, at int, s *solver, reg float64) {
 	if run.ctx.Err() != nil && len(run.fine.mu) > patientCells {
 		return
 	}
-	run.settle(run.raise(levels, at, s, reg))
+	run.keepLast(run.raise(levels, at, s, reg))
 }
 
 // raise takes the prices of a coarse level to the grid itself.

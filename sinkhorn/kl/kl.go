@@ -42,7 +42,7 @@ func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) 
 	}
 	for w.narrow(logS, lo, hi) {
 	}
-	w.settle(logS, lo, hi, q)
+	w.writeBounds(logS, lo, hi, q)
 	return w.solve(logS, lo, hi, q), true
 }
 
@@ -129,8 +129,8 @@ func (w *Workspace) mass(t float64, logS, lo, hi []float64) float64 {
 	return sum.Float()
 }
 
-// settle writes the columns at a bound to q.
-func (w *Workspace) settle(logS, lo, hi, q []float64) {
+// writeBounds writes the columns at a bound to q.
+func (w *Workspace) writeBounds(logS, lo, hi, q []float64) {
 	for j := range q {
 		switch {
 		case math.IsInf(logS[j], -1) || lo[j] == hi[j] || w.low[j] >= w.to:

@@ -1,0 +1,190 @@
+package sinkhorn
+
+import "math"
+
+// ending says how a level ended.
+type ending int
+
+const (
+	running    ending = iota // it has not
+	solved                   // its goal is met
+	stopped                  // the whole run is over, for s.stop
+	noProgress               // another schedule may do better
+)
+
+// limitReached looks for reasons to stop other than the goal.
+func (s *fast) limitReached() bool {
+	switch {
+	case s.ctx.Err() != nil:
+		s.stop = Cancelled
+	case s.r.Iterations+s.r.Stats.CG >= s.set.MaxIterations:
+		s.stop = IterationLimit
+	default:
+		return false
+	}
+	return true
+}
+
+// progress is how a level gets on.
+type progress struct {
+	best    float64 // least residual so far
+	since   int     // passes since it last fell by a tenth
+	prev    float64 // residual of the last pass, +Inf after a Newton step
+	plain   int     // steps of Algorithm 1 since the last Newton step
+	wait    int     // of them before Newton's method is tried
+	repairs int     // scalings brought back into range
+}
+
+// level solves at one reg.
+func (s *fast) level(reg float64) ending {
+	s.build(reg)
+	s.tries = 0
+	p := progress{best: math.Inf(1), prev: math.Inf(1), wait: 4}
+	for {
+		if !s.pass() {
+			if end := s.repair(reg, &p); end != running {
+				return end
+			}
+			continue
+		}
+		if p.since++; s.res < 0.9*p.best {
+			p.best, p.since = s.res, 0
+		}
+		if s.atGoal() {
+			if !s.last || s.k.sparse == nil {
+				return s.endAtGoal()
+			}
+			// Once more with the full kernel, and on with that if need be.
+			s.k.sparse, s.tries = nil, sparseTries
+			continue
+		}
+		if end := s.checkStall(&p); end != running {
+			return end
+		}
+		s.advance(&p)
+	}
+}
+
+// repair absorbs scalings that are out of range; if that does not help, it reaches for the columns.
+func (s *fast) repair(reg float64, p *progress) ending {
+	if s.limitReached() {
+		return stopped
+	}
+	s.rescue(reg)
+	switch p.repairs++; {
+	case p.repairs > 100*rescues:
+		s.stop = Stalled
+		return stopped
+	case p.repairs > rescues && !s.lastTry():
+		return noProgress
+	}
+	return running
+}
+
+// atGoal reports whether the residual is what the level asks for.
+func (s *fast) atGoal() bool {
+	return s.res <= s.goal && (s.last || s.step() <= s.plan.log)
+}
+
+// endAtGoal ends a level whose residual is what was asked for. Where the gap is the goal, the residual alone does not end the run well.
+func (s *fast) endAtGoal() ending {
+	if s.last && s.set.Gap > 0 {
+		if s.certified() {
+			return stopped
+		}
+		if s.in.choose && s.k.reg > s.c.reg && !s.biasSmall() {
+			return solved // the upper bound has come down, and what the gap may be with it
+		}
+		if s.set.Tolerance == 0 {
+			s.stop = s.gapStatus()
+			return stopped
+		}
+	}
+	s.stop = Converged
+	return solved
+}
+
+// biasSmall reports whether the entropy leaves at least half of the gap asked for to the rest, by the last look.
+func (s *fast) biasSmall() bool { return s.bias <= 0.5 }
+
+// gapStatus says why a run has come to its end without the gap.
+func (s *fast) gapStatus() Status {
+	if s.bias > 1 && !s.in.choose {
+		return RegLimit
+	}
+	return Stalled
+}
+
+// checkStall ends a level if Reg stands in the way of the gap, if ctx or the limit of iterations ends the run, or after
+// too many passes without progress: patience if a schedule is left to try, stallPatience if none is.
+func (s *fast) checkStall(p *progress) ending {
+	if s.last && s.set.Gap > 0 && s.res < s.check {
+		s.check = s.res / 8
+		before := s.gap
+		if s.certified() {
+			return stopped
+		}
+		// The plan is much nearer to q than at the look before, and the gap is not smaller. The residual's part of it, the
+		// range at most in either bound, is less than half: it is that of Reg.
+		if s.bias > 2 && !s.in.choose && s.set.Tolerance == 0 && 4*s.res*s.c.rng <= s.gap && s.gap > 0.9*before {
+			s.stop = RegLimit
+			return stopped
+		}
+	}
+	switch {
+	case s.limitReached():
+		return stopped
+	case s.last && s.in.choose && s.res <= DefaultTolerance && p.since > roundoffPatience:
+		return s.endAtGoal()
+	case p.since > patience && !s.lastTry():
+		return noProgress
+	case p.since > patience && s.res <= 1e-6 && (!s.last || s.in.choose && s.k.reg > s.c.reg):
+		return solved // the next level may do better
+	case p.since > stallPatience && s.res <= 1e-6:
+		s.stop = Stalled
+		return stopped
+	}
+	return running
+}
+
+// lastTry reports whether there is no other schedule to try.
+func (s *fast) lastTry() bool { return s.try == len(schedules)-1 }
+
+// advance takes a step of Algorithm 1 or, where those promise to take long, Newton's.
+func (s *fast) advance(p *progress) {
+	if s.k.sparse == nil {
+		s.trySparse()
+	}
+	rate := s.res / p.prev
+	p.prev = s.res
+	if p.plain++; p.plain <= p.wait || steps(s.res, s.goal, rate) < 12 {
+		s.v, s.next = s.next, s.v
+		return
+	}
+	p.plain, p.prev = 0, math.Inf(1)
+	s.newt.signs = p.since > signPatience
+	if s.newtonStep() {
+		p.wait = 0
+	} else {
+		p.wait = min(2*p.wait+4, 64)
+	}
+}
+
+// step returns the largest |log (q_j/c_j)| over columns that must hold mass.
+func (s *fast) step() float64 {
+	var m float64
+	for j, l := range s.lo {
+		if l > 0 {
+			m = math.Max(m, math.Abs(math.Log(s.next[j]/s.v[j])))
+		}
+	}
+	return m
+}
+
+// steps predicts how many steps of the given rate lead from residual a to b.
+func steps(a, b, rate float64) float64 {
+	if !(rate < 1) {
+		return math.Inf(1)
+	}
+	return math.Log(b/a) / math.Log(rate)
+}
