@@ -107,14 +107,18 @@ type reader struct {
 	digits  int     // bytes of their counts
 	missed  int     // lines in which there was no entry
 	times   float64 // a count is added so many times: 1, and 0 of spare entries
-	spare   []byte  // a label that is right, a comma, and maxSpare digits
+	spare   []byte  // a line that is right: the label, a comma, and maxSpare digits
+	label   []byte  // of an input
+	numeral []byte  // maxSpare digits
 	fault   Error   // the first one
 }
 
 func newReader(l Labels) *reader {
+	label := l.Name(l.Inputs / 2)
 	return &reader{
 		labels: l, times: 1, count: make([]float64, l.Inputs), buf: make([]byte, 0, maxLine), user: make([]byte, 0, maxUser),
-		spare: append(appendLabel(nil, l.Name(l.Inputs/2)), ","+dummyNumeral[:maxSpare]...),
+		spare: append(appendLabel(nil, label), ","+dummyNumeral[:maxSpare]...), label: []byte(label),
+		numeral: []byte(dummyNumeral[:maxSpare]),
 	}
 }
 
@@ -129,15 +133,14 @@ func (r *reader) fail(line int, problem string) {
 // have as many bytes as the text. A line without an entry has cost its search for a comma already.
 func (r *reader) all(data []byte) {
 	size := r.text(data)
-	label := len(r.spare) - maxSpare - 1
 	r.users, r.times = false, 0
 	for left := maxEntries(size) - r.entries; left > 0; left-- {
 		n := min(max((size-r.digits)/left, 1), maxSpare)
 		if r.missed > 0 {
 			r.missed--
-			r.add(0, r.spare[:label], r.spare[label+1:][:n])
+			r.add(0, r.label, r.numeral[:n])
 		} else {
-			r.line(0, r.spare[:label+1+n])
+			r.line(0, r.spare[:len(r.spare)-maxSpare+n])
 		}
 	}
 }

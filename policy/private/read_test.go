@@ -136,7 +136,7 @@ func TestIndexLabels(t *testing.T) {
 	}{
 		{"0", 0}, {"7", 7}, {"11", 11}, {`"11"`, 11}, {"12", -1}, {"99", -1}, {"00", -1}, {"07", -1}, {"-1", -1}, {"+1", -1},
 		{"", -1}, {"1.0", -1},
-		{"18446744073709551616", -1}, {"18446744073709551617", -1}, {"4294967296", -1}, {strings.Repeat("1", 1000), -1},
+		{",1", -1}, {"18446744073709551616", -1}, {"18446744073709551617", -1}, {"4294967296", -1}, {strings.Repeat("1", 1000), -1},
 	} {
 		pr, err := parse(l, []byte(tc.label+",1"))
 		if tc.want < 0 {
@@ -469,6 +469,47 @@ func TestEntriesByLength(t *testing.T) {
 		r.all([]byte(strings.Repeat(text, times)))
 		if r.digits > 6*times || r.digits < 6*times-r.entries { // short of it by less than a byte for each spare entry
 			t.Errorf("%q: %d bytes of counts, want nearly %d", text, r.digits, 6*times)
+		}
+	}
+}
+
+// TestMissed: a line that has no entry is counted as a search for one, which a spare entry then does not repeat.
+func TestMissed(t *testing.T) {
+	for text, want := range map[string]int{ // lines without an entry, less the spare entries that there are
+		strings.Repeat("0,1\n", 9):                               0,
+		"xxxxxxxxxxxxxxxxxxx\n" + strings.Repeat("0,1\n", 9):     0, // 1 line, 5 spare entries
+		"\"0\",\nxxxxxxxxxxx\n":                                  0, // 2 lines, 4
+		strings.Repeat("x\n", 30):                                15,
+		strings.Repeat("\"0\",\n", 8):                            0, // 8 lines, 10
+		"user,label,count\n" + strings.Repeat("x\n", 30):         11,
+		"user,label,count\n" + strings.Repeat("u,0,1,\n", 3):     0,
+		"user,label,count\nu,0,1\n" + strings.Repeat("u,x\n", 3): 0,
+	} {
+		r := newReader(Labels{Inputs: 2})
+		r.text([]byte(text))
+		missed, spare := r.missed, maxEntries(len(text))-r.entries
+		if missed < 0 {
+			t.Errorf("%q: %d lines without an entry", text, missed)
+		}
+		r = newReader(Labels{Inputs: 2})
+		if r.all([]byte(text)); r.missed != max(missed-spare, 0) || r.missed != want {
+			t.Errorf("%q: %d lines without an entry and %d spare ones leave %d, want %d", text, missed, spare, r.missed, want)
+		}
+	}
+	for text, want := range map[string]int{"\"0\",": 1, "\"0\",1": 0, ",12": 1, "0,1": 0, "x\nxx\nxxx": 3} {
+		r := newReader(Labels{Inputs: 2})
+		if r.text([]byte(text)); r.missed != want {
+			t.Errorf("%q: %d lines without an entry, want %d", text, r.missed, want)
+		}
+	}
+}
+
+// TestLongestLine: the fault of a line of 4096 bytes is that it is no entry, and of one more that it is too long.
+func TestLongestLine(t *testing.T) {
+	for size, want := range map[int]string{4096: "not a label of the policy", 4097: "a line of more than 4096 bytes"} {
+		_, err := parse(Labels{Inputs: 2}, []byte(strings.Repeat("9", size-2)+",1\n"))
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io"
 	"testing"
 	"testing/iotest"
 
@@ -60,5 +61,27 @@ func TestText(t *testing.T) {
 	}
 	if err := iotest.TestReader(Text(z), text); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLimit: a text that goes on behind its limit ends there, with an error; one that ends there has none.
+func TestLimit(t *testing.T) {
+	for size, fine := range map[int]bool{9: true, 10: true, 11: false, 30: false} {
+		for _, step := range []int{1, 4, 64} {
+			u := &unpacked{in: iotest.OneByteReader(bytes.NewReader(make([]byte, size))), left: 10}
+			if step == 64 {
+				u.in = bytes.NewReader(make([]byte, size))
+			}
+			got, chunk := 0, make([]byte, step)
+			var err error
+			for err == nil {
+				var n int
+				n, err = u.Read(chunk)
+				got += n
+			}
+			if got != min(size, 10) || (err == io.EOF) != fine || !fine && !errors.Is(err, ErrUnusable) {
+				t.Errorf("%d bytes, %d at a time: %d, %v", size, step, got, err)
+			}
+		}
 	}
 }
