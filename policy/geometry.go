@@ -300,6 +300,9 @@ func (c *content) checkGeometry() (err error) {
 	return nil
 }
 
+// Thresholds returns those of Config: nil for a policy without a geometry, and with codes.
+func (p Policy) Thresholds() []int32 { return slices.Clone(p.get().Thresholds) }
+
 // VerifyRows checks that the thresholds of the inputs from (included) to (excluded) of a policy with a geometry are
 // those of the greedy fill, and with codes the thresholds of all discs. Right thresholds make the rows useful; the rows
 // are private whatever the thresholds are.

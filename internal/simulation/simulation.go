@@ -12,7 +12,8 @@
 // # Cost
 //
 // All cores work, in memory for the users and some blocks of reports, whatever the number of devices. Mixture takes
-// O(kv) for a device, projection a projection. Equal Configs give equal bytes at any GOMAXPROCS, and fewer devices the
+// O(kv) for a device, and less where the policy has a geometry and too many rows to keep (package internal/discs). A
+// projection takes its solver. Equal Configs give equal bytes at any GOMAXPROCS, and fewer devices the
 // first lines of more.
 package simulation
 
@@ -30,6 +31,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/internal/discs"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -117,6 +119,8 @@ func Run(ctx context.Context, c Config, w io.Writer) error {
 	}
 	if k := c.Policy.Inputs(); s.mechanism == nil && k <= keep/c.Policy.Outputs() {
 		s.rows = make([]atomic.Pointer[ldp.Weights], k)
+	} else if s.mechanism == nil {
+		s.discs = discs.Of(c.Policy)
 	}
 	id := c.Policy.ID()
 	s.prefix = append([]byte("wpm1"), id[:]...)
@@ -151,6 +155,7 @@ type simulator struct {
 	Config
 	mechanism *wpm.Mechanism                // in projection mode
 	rows      []atomic.Pointer[ldp.Weights] // those that have been read, if there is room for all
+	discs     *discs.Rows                   // where there is no room, and the policy has a geometry
 	prefix    []byte                        // of every report, in bytes
 }
 
@@ -172,11 +177,7 @@ func (s *simulator) block(ctx context.Context, n int) (text []byte, err error) {
 		if s.Moved > 0 && float64(fixed(d, 2)>>11)*0x1p-53 < s.Moved {
 			u = s.To[d%len(s.To)]
 		}
-		law, err := s.law(ctx, u, random)
-		if err != nil {
-			return nil, err
-		}
-		j, err := law.Sample(source)
+		j, err := s.draw(ctx, u, random, source)
 		if err != nil {
 			return nil, err
 		}
@@ -206,6 +207,26 @@ func (s *simulator) user(random *rand.Rand) (u User) {
 	}
 	slices.Sort(u.Inputs)
 	return u
+}
+
+// draw returns the output of a device.
+func (s *simulator) draw(ctx context.Context, u User, random *rand.Rand, source *rand.ChaCha8) (int, error) {
+	if s.discs != nil {
+		i := u.pick(random.Float64())
+		if j, ok := s.discs.Draw(i, source.Uint64()); ok {
+			return j, nil
+		}
+		w, err := s.Policy.Row(i)
+		if err != nil {
+			return 0, err
+		}
+		return w.Sample(source)
+	}
+	law, err := s.law(ctx, u, random)
+	if err != nil {
+		return 0, err
+	}
+	return law.Sample(source)
 }
 
 // law returns what a device draws from.
