@@ -49,6 +49,10 @@
 // that run at the same time. Apart from that, an evaluation allocates only what the goroutines of a large evaluation
 // take, less than 10 kB.
 //
+// # Source
+//
+// The greedy fill is Dantzig's (1957). Sums are in twice the working precision (Ogita, Rump and Oishi 2005).
+//
 // # Elsewhere
 //
 // This package projects Dirac measures. For a general input use mincostflow (exact) or sinkhorn (entropic). To choose

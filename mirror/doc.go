@@ -1,7 +1,8 @@
-// Package mirror finds a base measure by mirror descent, as the appendix of the paper does. The method takes
-// generalised Kullback-Leibler steps along a subgradient of the worst input, and averages the iterates. The package
-// serves as a reference for the paper's algorithm and its bound. A certificate says how near the optimum the answer is.
-// For the optimum itself, use basemeasure.Solve.
+// Package mirror finds a base measure by mirror descent, as the appendix of the paper does. The method (Nemirovski and
+// Yudin 1983) takes generalised Kullback-Leibler steps along a subgradient of the worst input, which is exponentiated
+// gradient (Kivinen and Warmuth 1997; Beck and Teboulle 2003), and averages the iterates. The step of Adaptive is that
+// of Duchi, Hazan and Singer (2011). The package serves as a reference for the paper's algorithm and its bound. A
+// certificate says how near the optimum the answer is. For the optimum itself, use basemeasure.Solve.
 //
 // # Problem
 //

@@ -19,10 +19,10 @@
 //	E K(t) = R(t),   K(t) = E[((1-t)^q - (1-u)^q)_+],   R(t) = E[(1-u)^q] - (1-t)^q,
 //
 // As t falls, the left side increases and the right side decreases. At the solution, the cost at the rim of the cap
-// equals the mean cost: J = (2-2t)^q. So J is the expectile of the cost of a uniform output at level 1/(1+e^eps), and
-// W_p = sqrt(2-2t) is the chord from the centre of the cap to its rim. For p = 2, t is also the mean of u under the
-// mechanism. The mechanism is then PrivUnit with its best parameters, and y/t is an unbiased estimate of x with mean
-// squared error 1/t^2 - 1.
+// equals the mean cost: J = (2-2t)^q. So J is the expectile (Newey and Powell 1987) of the cost of a uniform output at
+// level 1/(1+e^eps), and W_p = sqrt(2-2t) is the chord from the centre of the cap to its rim. For p = 2, t is also the
+// mean of u under the mechanism. The mechanism is then PrivUnit (Bhowmick et al. 2018) with its best parameters, and
+// y/t is an unbiased estimate of x with mean squared error 1/t^2 - 1.
 //
 // # How
 //

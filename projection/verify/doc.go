@@ -31,6 +31,12 @@
 // Q/s, and the columns exceed t by no more than they exceed Q. If the box is a single point that the bounds describe
 // only up to scale, t is that exact point or Q, whichever gives the larger bound.
 //
+// # Source
+//
+// A solver that hands over what a short program can check is a certifying algorithm (McConnell, Mehlhorn, Naeher and
+// Schweitzer 2011). The repair of a plan is that of Altschuler, Weed and Rigollet (2017), whose cost is only bounded
+// here.
+//
 // # Cost
 //
 // Lower takes one pass over the cost, and operations on big numbers for every row and column. Plan takes operations on

@@ -8,15 +8,6 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// This file drives the method for separable grids: *cost.Grid with p = 2, where the squared distance
-// is a sum over the axes and the kernel a product. A pass over the kernel costs some 40 ns a cell instead of
-// kv, and memory is a few hundred bytes a cell.
-//
-// The method is Algorithm 1 with annealing, from a coarse image of the grid to finer ones: while the spread
-// of the kernel is wider than a cell, a coarser grid does as well. Prices converge fast in value (the lower
-// bound is off by the square of their error) but slowly in their long waves, which show in the column
-// sums; so the plan is repaired by a flow between neighbouring cells (grid_flow.go) and its cost followed.
-
 // solver is the state on one level.
 type solver struct {
 	l        *level
