@@ -102,7 +102,7 @@ func (u *upperCheck) check(ctx context.Context) (*big.Rat, error) {
 		err = worst.NewSpace(u.c).Exact(ctx, func(i int) (float64, error) {
 			x, _ := see(i).Over(unit).Float64()
 			return x, nil
-		})
+		}, 0)
 	default:
 		err = parallel.For(ctx, k, func(i int) { see(i) })
 	}

@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"reflect"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/discs"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/internal/ranking"
+	"github.com/wpm-go/wpm/internal/worst"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -36,7 +42,8 @@ const PolicyMeaning = "lower: the worst case W_p^p of every eps-LDP mechanism; u
 // float64 that is not below the latter. A lower bound for every mechanism at a larger eps also holds at a smaller eps,
 // so Lower holds for the eps of the policy.
 //
-// The rows are summed exactly, in O(k kv). Privacy does not depend on these checks: see policy.Verify. Other errors are
+// The rows are summed exactly, in O(k kv); where the triangle inequality bounds what most rows cost, only the others
+// are. Privacy does not depend on these checks: see policy.Verify. Other errors are
 // those of Decode, WithCost and Verify, and the context's.
 func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBounds, error) {
 	c, err := Decode(p.Certificate())
@@ -73,11 +80,88 @@ func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBound
 	return c, PolicyBounds{Lower: bounds.Lower, Worst: worst, Input: input}, nil
 }
 
-// worstRow returns the largest cost of a row, exactly, and the first input that has it. It reads all rows, on all
-// cores. A row is summed in floats first, and exactly if it may be the largest so far. A weight, a product and each of
-// kv additions are rounded once, by 2^-53 of numbers >= 0; nothing is lost below the normal range, since weights are
-// integers.
+// worstRow returns the largest cost of a row, exactly, and the first input that has it.
 func worstRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.Rat, input int, err error) {
+	slack, ok, err := greedy(ctx, p, c)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case ok:
+		return farRow(ctx, p, c, slack)
+	}
+	return anyRow(ctx, p, c)
+}
+
+// fewEntries is the k kv up to which all rows are read: it takes some milliseconds.
+const fewEntries = 1 << 20
+
+// greedy reports whether every row of a policy is the greedy fill of its box in the order of keys that rank the outputs
+// as the cost does, up to slack in the root of the cost that is a distance: see ranking.Ranking. Then a row costs at
+// most slack more, in that root, than the cheapest of the box for its input. So it is if the places of the cost are the
+// vectors of the geometry by package ranking, none is moved, and every threshold is right. No entry of the cost is read
+// for it.
+func greedy(ctx context.Context, p policy.Policy, c cost.Matrix) (slack float64, ok bool, err error) {
+	if k, kv := c.Dims(); k <= fewEntries/kv || cost.SpaceOf(c).Power == 0 {
+		return 0, false, nil
+	}
+	rows := discs.Of(p)
+	if rows == nil {
+		return 0, false, nil
+	}
+	r, err := ranking.Of(c)
+	if err != nil || r == nil || r.Displacement != 0 || !reflect.DeepEqual(r.Geometry, *p.Geometry()) {
+		return 0, false, nil // all rows are read, whatever is wrong here
+	}
+	const block = 64
+	blocks := make([]bool, (p.Inputs()+block-1)/block)
+	err = parallel.Each(ctx, len(blocks), func(b int) error {
+		var spans []int32
+		blocks[b] = true
+		for i := b * block; i < min((b+1)*block, p.Inputs()) && blocks[b]; i++ {
+			spans, _, _, blocks[b] = rows.Disc(i, spans[:0])
+		}
+		return nil
+	}, nil)
+	return r.Slack, !slices.Contains(blocks, false), err
+}
+
+// farRow is worstRow for rows that are greedy up to slack. By the triangle inequality the root of the cheapest cost of
+// an input is at most that of another plus their distance (see package worst, which has the margins for rounding). A row
+// that is published costs at least as much as the cheapest, and in the root at most slack more. So a row that is read
+// bounds those that are not, and none of these costs as much as the largest.
+func farRow(ctx context.Context, p policy.Policy, c cost.Matrix, slack float64) (*big.Rat, int, error) {
+	_, kv := c.Dims()
+	var lock sync.Mutex
+	most, input := new(num.Dyadic), 0
+	total := num.DyadicUint(p.Polytope().Total())
+	err := worst.NewSpace(c).Exact(ctx, func(i int) (float64, error) {
+		w, err := p.AppendRow(make([]uint64, 0, kv), i)
+		if err != nil {
+			return 0, err
+		}
+		var sum num.Acc
+		for j, x := range c.Row(i, make([]float64, kv)) {
+			sum.AddUnits(x, w[j])
+		}
+		s := sum.Dyadic()
+		lock.Lock()
+		defer lock.Unlock()
+		if by := s.Cmp(most); by > 0 || by == 0 && i < input {
+			most, input = s, i
+		}
+		x, _ := s.Over(total).Float64()
+		return x, nil
+	}, slack)
+	if err != nil {
+		return nil, 0, err
+	}
+	return most.Over(total), input, nil
+}
+
+// anyRow is worstRow for rows of any kind. It reads all of them, on all cores. A row is summed in floats first, and
+// exactly if it may be the largest so far. A weight, a product and each of kv additions are rounded once, by 2^-53 of
+// numbers >= 0; nothing is lost below the normal range, since weights are integers.
+func anyRow(ctx context.Context, p policy.Policy, c cost.Matrix) (worst *big.Rat, input int, err error) {
 	box := p.Polytope()
 	k, kv := c.Dims()
 	const block = 16

@@ -129,10 +129,10 @@ func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), 
 
 // Exact calls value for inputs, from several goroutines at a time, until no other can have a larger value than the
 // largest of them: whoever keeps the values exactly has the exact maximum. value returns its number with an error of at
-// most 2^-50 of it, or of 2^-1074. Errors: those of value and of ctx.
-func (s *Space) Exact(ctx context.Context, value func(i int) (float64, error)) error {
+// most 2^-50 of it, or of 2^-1074; slack is as for Search. Errors: those of value and of ctx.
+func (s *Space) Exact(ctx context.Context, value func(i int) (float64, error), slack float64) error {
 	const relErr = 0x1p-50
-	q := s.start(value, relErr, 0)
+	q := s.start(value, relErr, slack)
 	q.exact, q.loose = true, 1-q.rel // what a root and its value may be off
 	q.abs += 0x1p-1060
 	return q.run(ctx)

@@ -114,7 +114,7 @@ func TestSearch(t *testing.T) {
 				}
 				seen, looked[i] = max(seen, phi[i]), true
 				return phi[i], nil
-			})
+			}, 0)
 			if err != nil || seen != largest {
 				t.Errorf("%s, eps %v: Exact ends at %v, %v, the largest is %v", name, eps, seen, err, largest)
 			}
@@ -156,7 +156,7 @@ func TestLooked(t *testing.T) {
 	if _, err := NewSpace(c).Search(ended, value, 0, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := NewSpace(c).Exact(ended, value); !errors.Is(err, context.Canceled) {
+	if err := NewSpace(c).Exact(ended, value, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
