@@ -83,15 +83,11 @@ func Of(c cost.Matrix) (*Ranking, error) {
 	switch spec.Places() {
 	case "points":
 		vectors = roundPoints(places)
-		largest := 0.0
 		for i, x := range places {
 			r.Displacement = max(r.Displacement, distance(x, given[i]))
-			for _, v := range x {
-				largest = max(largest, math.Abs(v))
-			}
 		}
 		// A coordinate is off by 2^-53 of it, or half the smallest float.
-		r.Slack = 4 * math.Sqrt(axes) * (0x1p-53*largest + math.SmallestNonzeroFloat64)
+		r.Slack = 4 * math.Sqrt(axes) * (0x1p-53*largestOf(places) + math.SmallestNonzeroFloat64)
 	case "greatcircle":
 		vectors, r.Displacement, err = roundPlaces(places)
 		r.Slack = 2 * arcSlack(places)
@@ -152,69 +148,23 @@ func distance(x, y []float64) (d float64) {
 // coarsest power that moves none, or the finest at which each multiple is below 2^53, and the squares of the widths of
 // the axes have a sum below 2^63. A coordinate is the float nearest to its multiple.
 func roundPoints(points [][]float64) []int32 {
-	axes := len(points[0])
-	n := make([]float64, axes*len(points)) // integers
-	low, high := make([]float64, axes), make([]float64, axes)
-	fits := func(digits int) bool {
-		unit := math.Pow10(-max(digits, -digits))
-		for i, x := range points {
-			for a, v := range x {
-				if digits < 0 {
-					v *= unit
-				} else {
-					v *= math.Pow10(digits)
-				}
-				v = math.RoundToEven(v) + 0
-				if !(math.Abs(v) <= 1<<53) {
-					return false
-				}
-				n[i*axes+a] = v
-				if i == 0 {
-					low[a], high[a] = v, v
-				}
-				low[a], high[a] = min(low[a], v), max(high[a], v)
-			}
-		}
-		sum := 0.0
-		for a := range axes {
-			sum += (high[a] - low[a]) * (high[a] - low[a])
-		}
-		return sum < 0x1p63*(1-0x1p-20) // the sum is in floats
-	}
-	largest := 0.0
-	for _, x := range points {
-		for _, v := range x {
-			largest = max(largest, math.Abs(v))
-		}
-	}
+	m := newMultiples(points)
 	digits := 0
-	if largest > 0 {
+	if largest := largestOf(points); largest > 0 {
 		digits = min(16-int(math.Floor(math.Log10(largest))), 300)
 	}
-	for !fits(digits) {
+	for !m.fit(points, digits) {
 		digits--
 	}
-	for digits > -300 && !slices.ContainsFunc(n, func(v float64) bool { return math.Mod(v, 10) != 0 }) &&
-		slices.ContainsFunc(n, func(v float64) bool { return v != 0 }) {
+	for digits > -300 && m.shorten() {
 		digits--
-		for at := range n {
-			n[at] /= 10
-		}
-		for a := range axes {
-			low[a], high[a] = low[a]/10, high[a]/10
-		}
 	}
-	offset := make([]int64, axes)
-	for a := range axes {
-		if max(-low[a], high[a]) > math.MaxInt32 {
-			offset[a] = int64(low[a]) + int64(high[a]-low[a])/2
-		}
-	}
-	out := make([]int32, len(n))
-	for i, x := range points {
-		for a := range x {
-			v := int64(n[i*axes+a])
-			out[i*axes+a] = int32(v - offset[a])
+	out := make([]int32, len(m.n))
+	for a := range m.low {
+		offset := m.offset(a)
+		for i, x := range points {
+			v := int64(m.n[i*len(x)+a])
+			out[i*len(x)+a] = int32(v - offset)
 			// The syntax is right, and the number no larger than the one given, but for a rounding.
 			x[a], _ = strconv.ParseFloat(strconv.FormatInt(v, 10)+"e"+strconv.Itoa(-digits), 64)
 			x[a] = max(-math.MaxFloat64, min(x[a], math.MaxFloat64))
@@ -223,15 +173,78 @@ func roundPoints(points [][]float64) []int32 {
 	return out
 }
 
+// largestOf returns the largest size of a coordinate.
+func largestOf(points [][]float64) (largest float64) {
+	for _, x := range points {
+		for _, v := range x {
+			largest = max(largest, math.Abs(v))
+		}
+	}
+	return largest
+}
+
+// multiples are points in units of a power of ten.
+type multiples struct {
+	n         []float64 // integers, by point and axis
+	low, high []float64 // of each axis
+}
+
+func newMultiples(points [][]float64) *multiples {
+	axes := len(points[0])
+	return &multiples{make([]float64, axes*len(points)), make([]float64, axes), make([]float64, axes)}
+}
+
+// fit rounds points to so many digits after the point, and reports whether the multiples are small enough.
+func (m *multiples) fit(points [][]float64, digits int) bool {
+	for i, x := range points {
+		for a, v := range x {
+			v *= math.Pow10(digits)
+			v = math.RoundToEven(v) + 0
+			if !(math.Abs(v) <= 1<<53) {
+				return false
+			}
+			m.n[i*len(x)+a] = v
+			if i == 0 {
+				m.low[a], m.high[a] = v, v
+			}
+			m.low[a], m.high[a] = min(m.low[a], v), max(m.high[a], v)
+		}
+	}
+	sum := 0.0
+	for a, low := range m.low {
+		sum += (m.high[a] - low) * (m.high[a] - low)
+	}
+	return sum < 0x1p63*(1-0x1p-20) // the sum is in floats
+}
+
+// shorten takes the last digit away if it is 0 of all multiples, and some multiple is not 0. It reports whether it has.
+func (m *multiples) shorten() bool {
+	if slices.ContainsFunc(m.n, func(v float64) bool { return math.Mod(v, 10) != 0 }) ||
+		!slices.ContainsFunc(m.n, func(v float64) bool { return v != 0 }) {
+		return false
+	}
+	for _, list := range [][]float64{m.n, m.low, m.high} {
+		for at := range list {
+			list[at] /= 10
+		}
+	}
+	return true
+}
+
+// offset is what the multiples of an axis are less, to have 32 bits.
+func (m *multiples) offset(a int) int64 {
+	if max(-m.low[a], m.high[a]) <= math.MaxInt32 {
+		return 0
+	}
+	return int64(m.low[a]) + int64(m.high[a]-m.low[a])/2
+}
+
 // roundUnits replaces vectors by their directions, of length unitScale, in integers. It returns nil if one is zero.
 // Integers of that length stay as they are.
 func roundUnits(vectors [][]float64) (out []int32, displacement float64) {
 	slack := math.Sqrt(float64(len(vectors[0])))/2 + 1
-	for _, x := range vectors {
-		largest := 0.0
-		for _, v := range x {
-			largest = max(largest, math.Abs(v))
-		}
+	for n, x := range vectors {
+		largest := largestOf(vectors[n : n+1])
 		if largest == 0 {
 			return nil, 0
 		}
