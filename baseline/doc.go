@@ -49,14 +49,12 @@
 // has a relative error of a few roundings. In KPMScaled, the entry that takes the remainder of the mass may have an
 // absolute error of 2^-52 instead. Inputs are not modified.
 //
-// # Worst cases
+// # Worst cases and cost
 //
 // The Channel functions and methods give the rule on Dirac inputs as a row-stochastic matrix, and WorstCase gives the
 // largest cost of its rows. For randomised response this is the worst case over all mu, because the rule is affine in
 // mu and W_p^p is convex. For the other rules it is a lower bound on the worst case. Search looks for a worse mixture,
 // which gives a lower bound too.
-//
-// # Cost
 //
 // KPM takes O(k log k), and randomised response O(k). Exponential takes O(k kv) to prepare, once for all users, and O(n
 // kv) for a user with mass at n points.

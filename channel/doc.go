@@ -35,10 +35,8 @@
 // the mean squared energy distance to the truth of the linear estimate, which stands for W_1. The prior is that of
 // estimate.Disc, around u. Above 200 places, 200 groups stand for the places: a row of a group is the mean of the rows
 // of its places. The multiplicative update w_c <- w_c (g_c / mean)^a, with g the gradient, goes on until the duality gap
-// N (max g - sum w g) is below 0.4 % of f. [Design] states the gap.
-//
-// If a list may have a number of outputs at most, the components of the largest weight for each output are kept, and get
-// new weights.
+// N (max g - sum w g) is below 0.4 % of f. [Design] states the gap. If a list may have a number of outputs at most, the
+// components of the largest weight for each output are kept, and get new weights.
 //
 // The best single disc is always compared. Codes are taken from 500 devices on if the predicted root risk is at most 0.97
 // of that of the disc. Where places would still be inseparable, 3 % of the weight goes to codes of single places.

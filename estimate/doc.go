@@ -50,15 +50,6 @@
 // and is longest where there are enough devices to make the map clear. A tenth of the work depends on the distances
 // alone; a Geometry keeps its results.
 //
-// Above 1,000 places, groups stand for places. TestCoarseLoss compares the two on 400 places. With up to 12 releases
-// for each place, groups make W_1 to the truth larger by less than 2 % on average. With more releases and a large eps,
-// the counts may tell places of one group apart: with 25 releases for each place at eps 4, W_1 grew by 45 % for masses
-// without a pattern.
-//
-// Where an output is far likelier from some inputs than from others, the posterior may have several modes. The order of
-// the places may then decide which mode is found. TestMapLaws finds this in one of 400 worlds, which are harder than
-// those of a policy.
-//
 // # Guarantees
 //
 // Every result is a distribution: finite, not negative, with sum 1 to rounding. The same input gives the same bits at

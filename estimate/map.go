@@ -98,7 +98,13 @@ const negligible = 20
 // exp(-D/l) H, of variance 1 on average, for lengths of 2 and 6.
 //
 // Above 1,000 places, 500 groups stand for the places; groups are small where a first map has mass. Within a group the
-// map follows the prior.
+// map follows the prior. TestCoarseLoss compares the two on 400 places. With up to 12 releases for each place, groups
+// make W_1 to the truth larger by less than 2 % on average. With more releases and a large eps, the counts may tell
+// places of one group apart: with 25 releases for each place at eps 4, W_1 grew by 45 % for masses without a pattern.
+//
+// Where an output is far likelier from some inputs than from others, the posterior may have several modes. The order of
+// the places may then decide which mode is found. TestMapLaws finds this in one of 400 worlds, which are harder than
+// those of a policy.
 //
 // Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is checked in
 // every step.

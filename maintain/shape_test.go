@@ -50,6 +50,35 @@ func ratchet(t *testing.T, format string, over, allowed map[string]int) {
 	}
 }
 
+// mostDoc is the largest number of lines of a package's comment.
+const mostDoc = 60
+
+// docAllowed are the packages with more, with the number that they may have. It may only shrink.
+var docAllowed = map[string]int{
+	"audit":           75,
+	"certificate":     73,
+	"cost/costio":     65,
+	"fuzz":            76,
+	"mirror":          83,
+	"policy":          71,
+	"proptest":        82,
+	"sphere":          63,
+	"sphere/codebook": 78,
+}
+
+// TestDocLength holds that the comment of a package can be read at one sitting.
+func TestDocLength(t *testing.T) {
+	all, over := theTree(t), map[string]int{}
+	for _, p := range all.packages {
+		for _, f := range p.files {
+			if n := strings.Count(f.Doc.Text(), "\n"); n > mostDoc {
+				over[p.name] = n
+			}
+		}
+	}
+	ratchet(t, "the comment of %q has %d lines, at most %d may be", over, docAllowed)
+}
+
 // fileArrows counts the uses of names between the files of a package: from the file that uses a name to the file that
 // declares it. Fields and methods are names.
 func (t *tree) fileArrows(p *typed) map[[2]string]int {

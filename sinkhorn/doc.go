@@ -1,6 +1,5 @@
 // Package sinkhorn solves the entropic projection: it moves a distribution into a box at least cost plus entropy, by
-// Algorithm 1 of the paper or by a much faster method. It proves how far the answer is from the optimum of the problem
-// without entropy.
+// Algorithm 1 of the paper or by a much faster method. It proves how far the answer is from the optimum without entropy.
 //
 // # Problem
 //
@@ -39,30 +38,24 @@
 // bounds are promised; a Reg below 1e-9 R gives ErrReg. Result.Posterior bounds the difference in cost from the exact
 // projection, and is below Reg log kv.
 //
-// When the context ends, the result is the best so far, with bounds that hold. Bad input of any kind gives a typed
-// error, never a panic and never a NaN. Inputs are neither modified nor retained. On one type of processor, the same
-// input gives the same bits at every GOMAXPROCS.
-//
-// With Settings.Gap and Reg = 0, the solver lowers Reg until the certified gap is small enough, and Result.Reg holds
-// the last value. If a Reg is given whose entropy makes the gap unreachable, the status is RegLimit. Where this can be
-// seen early, the solver stops early.
+// When the context ends, the result is the best so far, with bounds that hold. Bad input gives a typed error, never a
+// panic or a NaN. Inputs are neither modified nor retained. On one type of processor, the same input gives the same bits
+// at every GOMAXPROCS. With Settings.Gap and Reg = 0, the solver lowers Reg until the certified gap is small enough, and
+// Result.Reg holds the last value. If a Reg is given whose entropy makes the gap unreachable, the status is RegLimit.
 //
 // # Methods
 //
 // Paper is the listing step for step in logarithms (package sinkhorn/paper). Fast, the default, finds the same answer
 // by annealing (epsilon scaling), absorbed potentials and Newton's method: docs/algorithms/sinkhorn.md. Large grids at
-// squared distance have a method of their own, package sinkhorn/grid. A Projector does the work that many distributions
-// share only once.
+// squared distance have package sinkhorn/grid. A Projector does the work that many distributions share only once.
 //
 // # Cost
 //
 // The kernel takes 8 bytes for every pair of a row with mass and a column with room. A cost that computes its rows is
-// read once and held, which takes 8 bytes more; a copy without closed columns, or in another scale, also takes 8 bytes.
-// No setting limits this memory. A large *cost.Grid at squared distance takes a few hundred bytes for each grid cell
-// instead. For each entry of the kernel an iteration takes 0.2 to 0.4 ns with Fast, and about 20 ns with Paper. Fast
-// takes 1 to 40 passes for Reg from 0.1 to 0.01 max C, and hundreds for Reg = 0.001 max C, where Algorithm 1 takes
+// read once and held, which takes 8 bytes more; so does a copy without closed columns, or in another scale. No setting
+// limits this memory. For each entry of the kernel an iteration takes 0.2 to 0.4 ns with Fast, and about 20 ns with
+// Paper. Fast takes 1 to 40 passes for Reg from 0.1 to 0.01 max C, and hundreds for 0.001 max C, where Algorithm 1 takes
 // thousands.
-//
 // Use package mincostflow for the exact projection, for few points, and for gaps that Reg cannot reach. Use this
 // package for larger instances where an approximation with a proof is enough, or where the smoothing is wanted.
 package sinkhorn

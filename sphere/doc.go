@@ -44,8 +44,7 @@
 //
 // # Names
 //
-//	d            d        the sphere S^d in R^(d+1)
-//	p, eps       p, eps   real numbers, 0.5 <= p <= 12, 1e-12 <= eps <= 700
+//	d, p, eps    the same S^d in R^(d+1); real numbers, 0.5 <= p <= 12, 1e-12 <= eps <= 700
 //	t*           T        cosine of the angle of the cap; Omt is 1 - t*
 //	alpha*       Alpha    mass of the base measure alpha* sigma
 //	S_d(t*)      S        share of the cap
@@ -60,8 +59,6 @@
 // allocate; its median time is 2 microseconds for whole p up to 4, and 4 microseconds otherwise. If 1-t is below
 // 2^-1022, which requires eps above about 354 (d+p), the error is ErrUnderflow.
 //
-// # When to use another package
-//
-// To release points or distributions on the sphere privately, use package sphere/codebook. A continuous sampler in
-// floats is not private, so this package has none. On a finite set of points, use basemeasure.
+// To release from the sphere privately, use package sphere/codebook: a continuous sampler in floats is not private, so
+// this package has none. On a finite set of points, use basemeasure.
 package sphere
