@@ -88,6 +88,9 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if err != nil {
 		return nil, err
 	}
+	if in.has("epochs") {
+		return solveEpochs(ctx, in, clock, kv, world)
+	}
 	counts, err := read[[]uint64](in, "counts")
 	if err != nil {
 		return nil, err

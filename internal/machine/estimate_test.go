@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -210,5 +211,31 @@ func TestGroups(t *testing.T) {
 	}
 	if _, ok := Answer(t.Context(), "estimate", Settings{}, []byte(`{`+world+`,"groups":1}`)); ok {
 		t.Error("groups: 1")
+	}
+}
+
+// TestEstimateEpochs: a line with epochs has a map of each, the same as without the other if they stand alone, and changes
+// of regions; and what is wrong is an error.
+func TestEstimateEpochs(t *testing.T) {
+	const line = `{` + randomized + `,"epochs":[{"epoch":"a","counts":[50,30,20]},{"epoch":"b","number":40,"counts":[5,300,20]}],` +
+		`"regions":[[1,0,0],[0,0.5,1]]}`
+	a := ask(t, "estimate", line)
+	epochs, ok := a["epochs"].([]any)
+	if !ok || len(epochs) != 2 {
+		t.Fatalf("%v", a)
+	}
+	first := epochs[0].(map[string]any)
+	alone := ask(t, "estimate", `{`+randomized+`,"counts":[50,30,20]}`)
+	if got, want := list(t, first["map"]), list(t, alone["map"]); !slices.Equal(got, want) || first["epoch"] != "a" {
+		t.Errorf("%v, want the map %v", first, want)
+	}
+	if c := a["changes"].([]any); len(c) != 2 || c[0].(map[string]any)["known"] != true {
+		t.Errorf("changes %v", a["changes"])
+	}
+	for _, bad := range []string{`"epochs":[]`, `"epochs":[{"counts":[1,2]}]`, `"epochs":{}`, `"epochs":[{"counts":[1,2,3]}],"counts":[1,2,3]`,
+		`"epochs":[{"counts":[1,-2,3]}]`, `"epochs":[{"number":4,"counts":[1,2,3]},{"number":4,"counts":[1,2,3]}]`} {
+		if a := ask(t, "estimate", `{`+randomized+`,`+bad+`}`); a["error"] == nil {
+			t.Errorf("%s: %v", bad, a)
+		}
 	}
 }

@@ -109,6 +109,9 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"  or policy  the text of the file, in place of cost, m, eps and bits\n" +
 		"  counts     [kv whole numbers], how many releases there are of each output\n" +
 		"  prior      [k numbers], public, a guess at the map, in any unit (default: all the same)\n" +
+		"  epochs     [{epoch, counts}], in place of counts, groups and estimator: a map of each epoch, in the order of time,\n" +
+		"             by its releases and those before it; number, a whole one, where epochs are absent in between;\n" +
+		"             regions [[k weights]], level: what has changed from the first to the last\n" +
 		"  groups     true adds groups: the parts of the map that the counts tell apart, each with its interval\n" +
 		"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
 		"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
@@ -119,6 +122,9 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"     truth is from the map on average, and in nine of ten cases at most, and from the guess on average, by draws of\n" +
 		"     the posterior, in the unit of distances; information: much, little or none, what the counts know; verdict:\n" +
 		"     confirm or change, what they say of the guess; a model with smooth true is of smooth maps;\n" +
+		"     of epochs: epochs [{epoch, map, rate, worth, drift, map_error, information, verdict}]: what a release counts for\n" +
+		"     that is an epoch older, how many of this epoch would say as much, and the part of the error that is due to\n" +
+		"     older ones; with regions, changes [{lower, upper, known}] of their shares;\n" +
 		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise;\n" +
 		"     where places share a row with others: patch [k], the places of one number are told apart by no number of releases"}
 

@@ -268,6 +268,41 @@ class TestEstimate(unittest.TestCase):
                 wpm.estimate(*args, **settings)
 
 
+class TestEpochs(unittest.TestCase):
+    def test_maps(self):
+        """A map of every epoch, the same from counts and from Counts, with and without labels."""
+        pandas = need("pandas")
+        names = [f"p{i}" for i in range(12)]
+        p = wpm.design(GRID, 3).publish(labels=names)
+        first, second = np.arange(1, 13) * 10, np.arange(12, 0, -1) * 10
+        west = np.arange(12) < 6
+        r = wpm.estimate_epochs({"a": first, "b": second}, p, regions={"first half": west})
+        self.assertEqual(r.maps.shape, (2, 12))
+        self.assertTrue(r.maps[0, 0] < r.maps[0, 11] and r.maps[1, 0] > r.maps[1, 11])
+        c = r.changes["first half"]
+        self.assertTrue(c.known and 0 < c.lower < c.upper < 1)
+        self.assertGreater(r.epochs[1].map_error.expected, 0)
+        table = pandas.DataFrame({"x": range(12)}, names)
+        s = wpm.estimate_epochs({"a": pandas.Series(first, names)[::-1], "b": second}, p, places=table,
+                                regions={"first half": pandas.Series(west, names)[::-1]})
+        np.testing.assert_array_equal(s.frame[["a", "b"]].to_numpy().T, r.maps)
+        self.assertEqual((list(s.maps.columns), list(s.maps.index)), (["a", "b"], names))
+        self.assertEqual(s.changes, r.changes)
+        one = wpm.estimate_epochs([wpm.simulate(p, devices=100)], p)
+        self.assertEqual([e.epoch for e in one.epochs], ["simulation"])
+
+    def test_refused(self):
+        p = wpm.design(GRID, 3).publish()
+        ok = np.ones(12, int)
+        for bad in ({}, [], [ok], {"a": ok[:3]}, {"a": -ok}, {"a": ok * 0}, {"a": ok / 2}):
+            with self.subTest(bad=str(bad)), self.assertRaises(wpm.InputError):
+                wpm.estimate_epochs(bad, p)
+        for settings in ({"prior": ok[:2]}, {"regions": {"x": ok[:2]}}, {"regions": {"x": 2 * ok}}, {"level": 2, "regions": {"x": ok}},
+                         {"places": 3}):
+            with self.subTest(**settings), self.assertRaises(wpm.InputError):
+                wpm.estimate_epochs({"a": ok, "b": ok}, p, **settings)
+
+
 class TestPlan(unittest.TestCase):
     def test_plan(self):
         rows = wpm.plan(GRID, [1, "2"], [200, 2000])

@@ -25,6 +25,7 @@ d = wpm.design({"kind": "ring", "n": 6, "p": 1}, "1/2", "minimax", gap=1e-3)
 p: wpm.Policy = d.publish(geometry="public", labels=["a", "b", "c", "d", "e", "f"])
 c: wpm.Counts = p.count(["x"], epoch="2026-11") if p.verify().verified else wpm.simulate(p, devices=7)
 e = wpm.estimate(c, p, progress=lambda done, total: print(done, total))
+print(wpm.estimate_epochs([c], p).epochs[0].keys())
 print(e.signal.upper(), c.refused["malformed"] + 1, wpm.flow([0], [1], [1], [1, -1]).objective + 1)
 '''
 WRONG = ('wpm.transport([1], [1])', 'wpm.design([[0]], 1).publich()', 'wpm.simulate("x", devices="7")',

@@ -101,6 +101,12 @@ class _Estimate(Result):
     models: List[Result]
     patch: List[int]
 
+class _Epochs(Result):
+    epochs: List[Result]
+    maps: Any
+    changes: Dict[str, Result]
+    frame: Any
+
 class _Flow(Result):
     status: str
     objective: int
@@ -354,6 +360,16 @@ def estimate(
     places: Any = ...,
     progress: _Progress = ...,
 ) -> _Estimate: ...
+def estimate_epochs(
+    epochs: Union[Sequence[Counts], Mapping[str, Any]],
+    policy: Union[Policy, str, bytes],
+    *,
+    prior: Optional[_Array] = ...,
+    regions: Optional[Mapping[str, _Array]] = ...,
+    level: Optional[float] = ...,
+    places: Any = ...,
+    progress: _Progress = ...,
+) -> _Epochs: ...
 def plan(
     C: _Cost,
     eps: Union[_Epsilon, Sequence[_Epsilon]],

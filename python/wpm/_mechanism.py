@@ -607,6 +607,112 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
     return out
 
 
+def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, places=None, progress=None):
+    """Make a map of every epoch, each of its reports and of those before it.
+
+    Parameters
+    ----------
+    epochs : list of Counts, or dict
+        In the order of time: Counts, which state their epochs, or counts as of estimate by the name of their epoch.
+    policy : Policy
+        The mechanism, of mixture mode, of all epochs.
+    prior : (k,) array_like, optional
+        A public guess at the maps, in any unit; all the same if it is not given.
+    regions : dict of str to (k,) array_like, optional
+        Weights from 0 to 1 of the places of a region: how has its share changed from the first epoch to the last?
+    level : float, optional
+        Of the intervals of changes; 0.9 if it is not given.
+    places : DataFrame, GeoDataFrame or GeoSeries, optional
+        As of estimate. It makes frame, with a column for each epoch.
+    progress : bool or callable, optional
+        Called with the epochs done and all epochs; True writes them to standard error. Ctrl-C ends the call.
+
+    Returns
+    -------
+    Result
+        epochs : list of Result
+            For each epoch: epoch, map, map_error, information and verdict as of estimate; rate, what a report counts
+            for that is one epoch older; worth, how many reports of this epoch would say as much; drift, the part of the
+            error that is due to older reports.
+        maps : (epochs, k) ndarray, or DataFrame
+            Their maps; a DataFrame with a column for each epoch if places, or counts of an epoch, have labels.
+        changes : dict of str to Result
+            With regions: lower and upper of the change, by the reports of both epochs alone, and known, whether it is one.
+        frame : DataFrame or GeoDataFrame
+            With places.
+
+    Raises
+    ------
+    InputError
+
+    Notes
+    -----
+    It sees releases and public data alone, and costs no privacy. How much older reports count is the rate that has best
+    predicted the reports of later epochs. Maps of the past do not change when an epoch is added.
+
+    Examples
+    --------
+    >>> import wpm
+    >>> p = wpm.design({"kind": "grid", "rows": 1, "cols": 3, "p": 1}, 2).publish()
+    >>> r = wpm.estimate_epochs({"2026-01": [60, 30, 10], "2026-02": [20, 30, 50]}, p, regions={"west": [1, 0, 0]})
+    >>> [int(x.map.argmax()) for x in r.epochs], r.changes["west"].known
+    ([0, 2], True)
+    """
+    if not isinstance(policy, Policy):
+        policy = Policy(policy)
+    if isinstance(epochs, dict):
+        named = list(epochs.items())
+    else:
+        named = []
+        for c in epochs:
+            if not isinstance(c, Counts) or not c.epoch:
+                raise InputError("epochs is a list of Counts that state their epochs, or a dict of counts by epoch")
+            named.append((c.epoch, c))
+    (k, kv), inputs, outputs = policy.shape, policy.labels, policy.output_labels
+    if outputs is None and k == kv:
+        outputs = inputs
+    lines, labelled = [], places is not None
+    for name, counts in named:
+        if isinstance(counts, Counts):
+            if counts.policy != policy.id:
+                raise InputError(f"the counts of {name} are of the policy {counts.policy[:12]}, not of {policy.id[:12]}")
+            counts = counts.reports
+        labelled = labelled or index_of(counts) is not None
+        n = whole(counted(counts, outputs, kv, f"counts of {name}"), f"counts of {name}")
+        if len(n) != kv:
+            raise InputError(f"counts of {name} has {len(n)} entries, want {kv}")
+        lines.append({"epoch": str(name), "counts": n.tolist()})
+    line = {"policy": policy.text, "epochs": lines, "level": level}
+    if labelled or any(index_of(x) is not None for x in [prior, *(regions or {}).values()]):
+        import pandas
+
+        inputs = None if inputs is None else pandas.Index(inputs)
+    if prior is not None:
+        line["prior"] = array(aligned(prior, inputs, "prior"), "prior", size=k)
+    if regions is not None:
+        line["regions"] = [array(aligned(w, inputs, f"regions[{name!r}]"), f"regions[{name!r}]", size=k).tolist()
+                           for name, w in regions.items()]
+    r = _solve("estimate", None, line, progress)
+    out = Result(epochs=[])
+    for e in r["epochs"]:
+        one = _entries(e)
+        one.map = _floats(e["map"])
+        out.epochs.append(one)
+    names, maps = [e.epoch for e in out.epochs], np.array([e.map for e in out.epochs])
+    out.maps = maps
+    if labelled:
+        import pandas
+
+        out.maps = pandas.DataFrame(maps.T, inputs, names)
+    if regions is not None:
+        out.changes = {name: Result(c) for name, c in zip(regions, r["changes"])}
+    if places is not None:
+        out.frame = in_order(places, inputs, k).copy()
+        for name, m in zip(names, maps):
+            out.frame[name] = m
+    return out
+
+
 def _entries(x):
     """Return a part of an answer with its objects as Results."""
     if isinstance(x, dict):
