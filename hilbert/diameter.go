@@ -21,26 +21,7 @@ func Diameter(ctx context.Context, a cost.Matrix) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	colSeen := make([]bool, d.Kv)
-	var rows [][]float64
-	for i := range d.K {
-		row := d.Row(i, nil)
-		seen := false
-		for j, x := range row {
-			if x > 0 {
-				seen, colSeen[j] = true, true
-			}
-		}
-		if seen {
-			rows = append(rows, row)
-		}
-	}
-	var cols []int
-	for j, s := range colSeen {
-		if s {
-			cols = append(cols, j)
-		}
-	}
+	rows, cols := positive(d)
 	logs := make([][]float64, len(rows))
 	data := make([]float64, len(rows)*len(cols))
 	for i, row := range rows {
@@ -53,6 +34,22 @@ func Diameter(ctx context.Context, a cost.Matrix) (float64, error) {
 		}
 	}
 	return diameterOf(ctx, logs)
+}
+
+// positive returns the rows of a matrix that are not zero, and the numbers of the columns.
+func positive(d *cost.Dense) (rows [][]float64, cols []int) {
+	above := func(x float64) bool { return x > 0 }
+	for i := range d.K {
+		if row := d.Row(i, nil); slices.ContainsFunc(row, above) {
+			rows = append(rows, row)
+		}
+	}
+	for j := range d.Kv {
+		if slices.ContainsFunc(rows, func(row []float64) bool { return row[j] > 0 }) {
+			cols = append(cols, j)
+		}
+	}
+	return rows, cols
 }
 
 // logarithm is math.Log, which some processors' versions get wrong for subnormal numbers.
@@ -108,23 +105,28 @@ func gibbs(ctx context.Context, c cost.Matrix, reg float64) (rows [][]float64, s
 		return nil, 0, fmt.Errorf("%w: reg = %v, want a finite number > 0", wpmerr.ErrReg, reg)
 	}
 	rows = make([][]float64, d.K)
-	scale = 1
-	if cost.Max(d) > math.MaxFloat64/8 {
-		scale = 8
-	}
 	for i := range rows {
 		rows[i] = d.Row(i, nil)
-		if scale > 1 {
-			rows[i] = slices.Clone(rows[i])
-			for j := range rows[i] {
-				rows[i][j] /= scale
-			}
-		}
 	}
-	return rows, scale, nil
+	if cost.Max(d) <= math.MaxFloat64/8 {
+		return rows, 1, nil
+	}
+	for i := range rows {
+		rows[i] = over(rows[i], 8)
+	}
+	return rows, 8, nil
 }
 
-// oscillation returns max_j (x_j - y_j) - min_j (x_j - y_j), a seminorm of x - y. It reads four
+// over returns a copy of x over a number.
+func over(x []float64, scale float64) []float64 {
+	x = slices.Clone(x)
+	for j := range x {
+		x[j] /= scale
+	}
+	return x
+}
+
+// oscillation returns max_j (x_j - y_j) - min_j (x_j - y_j), a seminorm of x - y. It reads two
 // entries at a time; the order does not matter for a minimum.
 func oscillation(x, y []float64) float64 {
 	y = y[:len(x)]
@@ -179,29 +181,61 @@ func diameterOf(ctx context.Context, rows [][]float64) (float64, error) {
 	if n := len(rows[0]); n < len(rows)/2 {
 		rows = transpose(rows)
 	}
-	// Differences of entries are off by half a unit of twice the largest, and an oscillation by two of
-	// those and its own: the bound for a pair has to be below the best by this much before the pair can
-	// be left out, or the last bits would depend on the order.
-	var size float64
+	s := &search{ctx: ctx, rows: rows, slack: sizeOf(rows) * 0x1p-48}
+	reach := s.extremes()
+	s.pivots(reach)
+	s.pairs()
+	if ctx.Err() != nil {
+		return 0, wpmerr.Ended(ctx)
+	}
+	return math.Float64frombits(s.best.Load()), nil
+}
+
+// sizeOf returns the largest size of an entry.
+func sizeOf(rows [][]float64) (size float64) {
 	for _, r := range rows {
 		for _, x := range r {
 			size = math.Max(size, math.Abs(x))
 		}
 	}
-	slack := size * 0x1p-48
-	k := len(rows)
-	from := func(p int) []float64 {
-		d := make([]float64, k)
-		_ = parallel.For(ctx, k, func(i int) { d[i] = oscillation(rows[i], rows[p]) })
-		return d
+	return size
+}
+
+// search looks for the pair of rows with the largest distance.
+type search struct {
+	ctx  context.Context
+	rows [][]float64
+	// Differences of entries are off by half a unit of twice the largest, and an oscillation by two of those and its own:
+	// the bound for a pair has to be below the best by slack before the pair can be left out, or the last bits would depend
+	// on the order.
+	slack float64
+	dist  [][]float64   // distances of all rows from each pivot
+	order []int         // rows by their distance from the first pivot, the farthest first
+	best  atomic.Uint64 // bits of the largest distance so far; non-negative floats are ordered like their bits
+}
+
+// see raises best to x.
+func (s *search) see(x float64) {
+	bits := math.Float64bits(x)
+	for old := s.best.Load(); bits > old && !s.best.CompareAndSwap(old, bits); old = s.best.Load() {
 	}
-	// Extreme rows: each the farthest from those before. reach is the distance to the farthest of them.
-	var best float64
+}
+
+// from returns the distances of all rows from row p.
+func (s *search) from(p int) []float64 {
+	d := make([]float64, len(s.rows))
+	_ = parallel.For(s.ctx, len(d), func(i int) { d[i] = oscillation(s.rows[i], s.rows[p]) })
+	return d
+}
+
+// extremes finds rows, each the farthest from those before, and returns the distance of every row to the farthest of
+// them.
+func (s *search) extremes() (reach []float64) {
+	k := len(s.rows)
 	nearest, reach := slices.Repeat([]float64{math.Inf(1)}, k), make([]float64, k)
 	for n, p := 0, 0; n < min(extremes, k); n++ {
 		next := 0
-		for i, x := range from(p) {
-			best = math.Max(best, x)
+		for i, x := range s.from(p) {
 			nearest[i] = math.Min(nearest[i], x)
 			if n > 0 { // the first row is anywhere
 				reach[i] = math.Max(reach[i], x)
@@ -209,55 +243,54 @@ func diameterOf(ctx context.Context, rows [][]float64) (float64, error) {
 			if nearest[i] > nearest[next] {
 				next = i
 			}
+			s.see(x)
 		}
 		p = next
 	}
-	// Central rows.
-	order := make([]int, k)
-	for i := range order {
-		order[i] = i
-	}
-	byReach := func(a, b int) int {
-		if c := cmp.Compare(reach[a], reach[b]); c != 0 {
-			return c
-		}
-		return a - b
-	}
-	slices.SortFunc(order, byReach)
-	dist := make([][]float64, 0, centres)
-	for _, p := range order[:min(centres, k)] {
-		dist = append(dist, from(p))
-	}
-	for _, d := range dist {
-		best = math.Max(best, slices.Max(d))
-	}
-	reach = dist[0]
-	slices.SortFunc(order, func(a, b int) int { return byReach(b, a) })
+	return reach
+}
 
-	var known atomic.Uint64 // bits of the best so far; non-negative floats are ordered like their bits
-	known.Store(math.Float64bits(best))
-	_ = parallel.For(ctx, k, func(a int) {
-		i := order[a]
-	pairs:
-		for _, j := range order[a+1:] {
-			best := math.Float64frombits(known.Load())
-			if reach[i]+reach[j]+slack <= best {
+// pivots makes those with the least reach pivots, and puts the rows in the order of their distance from the first.
+func (s *search) pivots(reach []float64) {
+	s.order = make([]int, len(s.rows))
+	for i := range s.order {
+		s.order[i] = i
+	}
+	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(reach[a], reach[b]) })
+	for _, p := range s.order[:min(centres, len(s.order))] {
+		d := s.from(p)
+		s.dist = append(s.dist, d)
+		s.see(slices.Max(d))
+	}
+	first := s.dist[0]
+	slices.SortFunc(s.order, func(a, b int) int { return cmp.Or(cmp.Compare(first[b], first[a]), b-a) })
+}
+
+// pairs looks at the pairs that may be farther from each other than the best.
+func (s *search) pairs() {
+	reach := s.dist[0]
+	_ = parallel.For(s.ctx, len(s.rows), func(a int) {
+		i := s.order[a]
+		for _, j := range s.order[a+1:] {
+			best := math.Float64frombits(s.best.Load())
+			if reach[i]+reach[j]+s.slack <= best {
 				return // and so for all that follow
 			}
-			for _, d := range dist[1:] {
-				if d[i]+d[j]+slack <= best {
-					continue pairs
-				}
-			}
-			x := math.Float64bits(oscillation(rows[i], rows[j]))
-			for old := known.Load(); x > old && !known.CompareAndSwap(old, x); old = known.Load() {
+			if !s.near(i, j, best) {
+				s.see(oscillation(s.rows[i], s.rows[j]))
 			}
 		}
 	})
-	if ctx.Err() != nil {
-		return 0, wpmerr.Ended(ctx)
+}
+
+// near reports whether a pivot but the first shows that two rows are not farther from each other than the best.
+func (s *search) near(i, j int, best float64) bool {
+	for _, d := range s.dist[1:] {
+		if d[i]+d[j]+s.slack <= best {
+			return true
+		}
 	}
-	return math.Float64frombits(known.Load()), nil
+	return false
 }
 
 func transpose(rows [][]float64) [][]float64 {

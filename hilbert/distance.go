@@ -22,22 +22,11 @@ func Distance(x, y []float64) (float64, error) {
 	}
 	// The extreme ratios first, by cross multiplication in a safe range; then one logarithm of
 	// each, so that a small distance keeps its digits.
-	low, high := -1, -1
-	for i := range x {
-		switch {
-		case x[i] == 0 && y[i] == 0:
-			continue
-		case x[i] == 0 || y[i] == 0:
-			return math.Inf(1), nil
-		}
-		if low < 0 || ratioLess(x[i], y[i], x[low], y[low]) {
-			low = i
-		}
-		if high < 0 || ratioLess(x[high], y[high], x[i], y[i]) {
-			high = i
-		}
-	}
-	if low < 0 {
+	low, high, ok := extremeRatios(x, y)
+	switch {
+	case !ok:
+		return math.Inf(1), nil
+	case low < 0:
 		return 0, nil
 	}
 	return math.Max(0, logQuotient(x[high], y[high], x[low], y[low])), nil
@@ -50,6 +39,37 @@ func check(name string, xs []float64) error {
 		}
 		if x < 0 {
 			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNegative, name, i, x)
+		}
+	}
+	return nil
+}
+
+// extremeRatios returns where x/y is least and largest, or -1 where both are zero throughout. It is not ok if only one
+// of them is zero somewhere.
+func extremeRatios(x, y []float64) (low, high int, ok bool) {
+	low, high = -1, -1
+	for i := range x {
+		switch {
+		case x[i] == 0 && y[i] == 0:
+			continue
+		case x[i] == 0 || y[i] == 0:
+			return low, high, false
+		}
+		if low < 0 || ratioLess(x[i], y[i], x[low], y[low]) {
+			low = i
+		}
+		if high < 0 || ratioLess(x[high], y[high], x[i], y[i]) {
+			high = i
+		}
+	}
+	return low, high, true
+}
+
+// checkLogs refuses what is the logarithm of no finite number.
+func checkLogs(name string, xs []float64) error {
+	for i, x := range xs {
+		if math.IsNaN(x) || math.IsInf(x, 1) {
+			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNotFinite, name, i, x)
 		}
 	}
 	return nil
@@ -100,13 +120,11 @@ func LogDistance(x, y []float64) (float64, error) {
 	if len(x) != len(y) {
 		return 0, fmt.Errorf("%w: x has %d entries and y %d", wpmerr.ErrShape, len(x), len(y))
 	}
-	for i := range x {
-		if math.IsNaN(x[i]) || math.IsInf(x[i], 1) {
-			return 0, fmt.Errorf("%w: x[%d] = %v", wpmerr.ErrNotFinite, i, x[i])
-		}
-		if math.IsNaN(y[i]) || math.IsInf(y[i], 1) {
-			return 0, fmt.Errorf("%w: y[%d] = %v", wpmerr.ErrNotFinite, i, y[i])
-		}
+	if err := checkLogs("x", x); err != nil {
+		return 0, err
+	}
+	if err := checkLogs("y", y); err != nil {
+		return 0, err
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range x {
