@@ -198,3 +198,10 @@ func boundError(j int, l, h float64) error {
 	}
 	return fmt.Errorf("%w: lo[%d] = %v, hi[%d] = %v", wpmerr.ErrBox, j, l, j, h)
 }
+
+// The number of columns that a scan fills at a time, its logarithm, and the bit of the last of two blocks.
+const (
+	blockBits = 3
+	scanBlock = 1 << blockBits
+	scanFlush = scanBlock
+)

@@ -456,13 +456,6 @@ func refine(row []float64, order []int32, b *box, end int, left uint64, fill dou
 	return end, 0, fill, false
 }
 
-// The number of columns that a scan fills at a time, its logarithm, and the bit of the last of two blocks.
-const (
-	blockBits = 3
-	scanBlock = 1 << blockBits
-	scanFlush = scanBlock
-)
-
 // scan hands out the rest of the mass in the order of the row. It returns the position in order of the
 // column where the rest ends (len(order) if rounding let it survive every column), what is left for that
 // column, and the cost of the columns before it: at most ten roundings a term (the room, the product, eight

@@ -109,15 +109,12 @@ var backAllowed = map[string]int{
 	"device":                     4,
 	"estimate":                   11,
 	"estimate/atlas":             3,
-	"estimate/plan":              2,
 	"internal/machine":           13,
 	"internal/playground/engine": 5,
 	"internal/sheet":             4,
-	"knapsack":                   2,
 	"mincostflow":                16,
 	"policy":                     9,
 	"policy/ledger":              5,
-	"sinkhorn/grid":              2,
 }
 
 // TestFileArrows holds that the files of a package form layers, but for a few arrows.

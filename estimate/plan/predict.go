@@ -9,12 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
-	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -268,18 +266,6 @@ func draw(law []float64, n, world int) []uint64 {
 	}
 	counts[last] = uint64(left)
 	return counts
-}
-
-// distance is W_p.
-func (l *Planner) distance(ctx context.Context, c *cost.Dense, a, b []float64) (float64, error) {
-	t, err := mincostflow.Transport(ctx, c, a, b)
-	if err != nil {
-		return 0, err
-	}
-	if l.power == 1 {
-		return t.Objective, nil
-	}
-	return math.Pow(t.Objective, 1/l.power), nil
 }
 
 // summary takes the mean, and the values above a tenth of the others, and below a tenth.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -115,4 +116,16 @@ func between(ctx context.Context, c cost.Matrix, all *cost.Dense) (*cost.Dense, 
 		return nil, err
 	}
 	return cost.Materialize(ctx, inputs)
+}
+
+// distance is W_p.
+func (l *Planner) distance(ctx context.Context, c *cost.Dense, a, b []float64) (float64, error) {
+	t, err := mincostflow.Transport(ctx, c, a, b)
+	if err != nil {
+		return 0, err
+	}
+	if l.power == 1 {
+		return t.Objective, nil
+	}
+	return math.Pow(t.Objective, 1/l.power), nil
 }

@@ -230,3 +230,26 @@ func (t *lineTable) means(out moments, in moments, scale float64, s *lineScratch
 		}
 	}
 }
+
+// envelope finds the sources that are best somewhere, in order, and where each gives way to the next. The
+// value of source j at c is w[j] - (c-j)^2/inv, to be maximised if inv > 0 and minimised if inv < 0; those
+// with w[j] = none take no part.
+func (s *lineScratch) envelope(w []float64, inv, none float64) {
+	s.stack, s.cross = s.stack[:0], s.cross[:0]
+	for j, x := range w {
+		if x == none {
+			continue
+		}
+		for len(s.stack) > 0 {
+			k := s.stack[len(s.stack)-1]
+			z := ((w[k]-x)*inv/float64(j-k) + float64(j+k)) / 2
+			if m := len(s.cross); m > 0 && z <= s.cross[m-1] {
+				s.stack, s.cross = s.stack[:len(s.stack)-1], s.cross[:m-1]
+				continue
+			}
+			s.cross = append(s.cross, z)
+			break
+		}
+		s.stack = append(s.stack, j)
+	}
+}
