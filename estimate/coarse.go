@@ -110,14 +110,19 @@ func (f *fit) rough(ctx context.Context) ([]float64, error) {
 	return theta, nil
 }
 
-// coarse returns the problem for groups: their prior masses, and as rows the means of their places' rows, by the prior.
-// It is exact for maps that are the prior within each group.
-func (f *fit) coarse(by groups) *fit {
-	k, kv := f.channel.Dims()
+// coarse returns the problem for groups of places, and of outputs: prior masses of places, and as rows the means of
+// their places' rows, by the prior, summed over the outputs of a group. It is exact for maps that are the prior within
+// each group; outputs are counted by groups, which loses what they tell apart within one.
+func (f *fit) coarse(by groups, outputs groups) *fit {
+	k, _ := f.channel.Dims()
 	out := *f
-	n := len(by.centers)
+	n, m := len(by.centers), len(outputs.centers)
 	out.prior = by.sum(f.prior)
-	rows, share := make([]float64, n*kv), make([]float64, k)
+	out.counts, out.guess = outputs.sum(f.counts), outputs.sum(f.guess)
+	if f.first != nil {
+		out.first = by.sum(f.first)
+	}
+	rows, share := make([]float64, n*m), make([]float64, k)
 	for i, a := range by.of {
 		if out.prior[a] > 0 {
 			share[i] = f.prior[i] / out.prior[a]
@@ -125,10 +130,10 @@ func (f *fit) coarse(by groups) *fit {
 			share[i] = 1 / by.size[a]
 		}
 		if share[i] > 0 {
-			add(share[i], f.channel.row(i), rows[a*kv:][:kv])
+			add(share[i], outputs.sum(f.channel.row(i)), rows[a*m:][:m])
 		}
 	}
-	out.channel = &Channel{k: n, kv: kv, rows: rows, parts: &parts{f.channel, by.of, share}}
+	out.channel = &Channel{k: n, kv: m, rows: rows}
 	return &out
 }
 
@@ -141,36 +146,43 @@ func (by groups) sum(x []float64) []float64 {
 	return out
 }
 
-// expand is the map of the places for one of groups. The mass of a group goes to its places by the prior times a
+// expand returns the maps of the places for some of groups. The mass of a group goes to its places by the prior times a
 // density, whose logarithm is the mean of those of all groups, by the inverse fourth power of the distance to their
 // centers.
-func (by groups) expand(g *Geometry, theta, prior []float64) []float64 {
-	k := len(prior)
+func (by groups) expand(g *Geometry, prior []float64, list ...[]float64) [][]float64 {
+	k, n := len(prior), len(list)
 	mass := by.sum(prior)
-	up, down, row := make([]float64, k), make([]float64, k), make([]float64, k)
+	up, down, row := make([]float64, k*n), make([]float64, k), make([]float64, k)
+	density := make([]float64, n)
 	for a, c := range by.centers {
 		if mass[a] == 0 {
 			continue
 		}
-		density := min(max(math.Log(theta[a]/mass[a]), -leastLog), leastLog)
+		for m, theta := range list {
+			density[m] = min(max(math.Log(theta[a]/mass[a]), -leastLog), leastLog)
+		}
 		for i, d := range g.dist.Row(c, row) {
 			d = max(d/g.unit, leastDistance)
 			w := 1 / (d * d * d * d)
-			up[i] += w * density
+			add(w, density, up[i*n:][:n])
 			down[i] += w
 		}
 	}
-	out := make([]float64, k)
-	for i, u := range prior {
-		if u > 0 {
-			out[i] = u / mass[by.of[i]] * math.Exp(up[i]/down[i])
+	out := make([][]float64, n)
+	for m, theta := range list {
+		x := make([]float64, k)
+		for i, u := range prior {
+			if u > 0 {
+				x[i] = u / mass[by.of[i]] * math.Exp(up[i*n+m]/down[i])
+			}
 		}
-	}
-	sums := by.sum(out)
-	for i, a := range by.of {
-		if sums[a] > 0 {
-			out[i] *= theta[a] / sums[a]
+		sums := by.sum(x)
+		for i, a := range by.of {
+			if sums[a] > 0 {
+				x[i] *= theta[a] / sums[a]
+			}
 		}
+		out[m] = x
 	}
 	return out
 }

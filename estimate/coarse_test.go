@@ -42,7 +42,7 @@ func TestCoarseLoss(t *testing.T) {
 		return math.Exp(-((a-x)*(a-x)+(b-y)*(b-y))/(2*sd*sd)) / (sd * sd)
 	}
 	road := func(d float64) float64 { return math.Exp(-d * d / .0025) }
-	logs, cases := 0.0, 0
+	logs, cases, beginning := 0.0, 0, 0.0
 	for _, truth := range []struct {
 		name    string
 		density func(i int) float64
@@ -68,29 +68,42 @@ func TestCoarseLoss(t *testing.T) {
 			n          int
 		}{{1, .333, 500}, {2, .2, 5000}, {4, .077, 5000}} {
 			channel := channelOf(t, discs(dist, c.eps, c.share))
-			fine, coarse := 0.0, 0.0
+			fine, coarse, begun := 0.0, 0.0, 0.0
 			for range runs {
 				p := Problem{Counts: drawCounts(r, channel, theta, c.n), Channel: channel, Geometry: g}
 				a, err := Map(context.Background(), p, Settings{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, err := mapOf(context.Background(), p, Settings{}, 0, g.K()/7, g.K()/2)
+				b, err := mapOf(context.Background(), p, Settings{}, 0, ladder{rough: g.K() / 7, fine: g.K() / 2})
 				if err != nil {
 					t.Fatal(err)
 				}
 				checkDistribution(t, b.Theta, g.K())
 				fine, coarse = fine+w1(a.Theta, theta), coarse+w1(b.Theta, theta)
+				first, err := mapOf(context.Background(), p, Settings{}, 0,
+					ladder{rough: 100, whole: g.K(), each: outputsEach})
+				if err != nil {
+					t.Fatal(err)
+				}
+				begun += w1(first.Theta, theta)
 			}
 			t.Logf("%s, %+v: every place %.3f, groups %.3f (%.3f)", truth.name, c, fine/runs, coarse/runs, coarse/fine)
 			if !(coarse <= 1.2*fine) {
 				t.Errorf("%s, %+v: %v with groups, %v without", truth.name, c, coarse/runs, fine/runs)
 			}
-			logs, cases = logs+math.Log(coarse/fine), cases+1
+			// Where groups only say where to begin, and which models to fit, a map is as good.
+			if !(begun <= 1.03*fine) {
+				t.Errorf("%s, %+v: %v begun with groups, %v without", truth.name, c, begun/runs, fine/runs)
+			}
+			logs, cases, beginning = logs+math.Log(coarse/fine), cases+1, beginning+math.Log(begun/fine)
 		}
 	}
 	if mean := math.Exp(logs / float64(cases)); !(mean <= 1.02) {
 		t.Errorf("groups are %.3f times as far from the truth, by the geometric mean", mean)
+	}
+	if mean := math.Exp(beginning / float64(cases)); !(mean <= 1.01) {
+		t.Errorf("maps begun with groups are %.3f times as far from the truth, by the geometric mean", mean)
 	}
 }
 
@@ -126,7 +139,7 @@ func TestGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	each, err := mapOf(context.Background(), p, Settings{}, 0, k, k)
+	each, err := mapOf(context.Background(), p, Settings{}, 0, ladder{rough: k, fine: k})
 	if err != nil {
 		t.Fatal(err)
 	}

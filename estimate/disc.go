@@ -134,7 +134,7 @@ func newDiscFit(ctx context.Context, g *Geometry) (*discFit, error) {
 		return d, nil
 	}
 	g.unit = mean
-	r, err := g.factorOf(discLength, by.centers, by.size)
+	r, err := g.factorOf(discLength, dist, by.size)
 	if err != nil {
 		return nil, err
 	}

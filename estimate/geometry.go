@@ -15,8 +15,10 @@ import (
 // Geometry holds the distances between the k inputs of a problem. It keeps what Map computes from the distances alone,
 // so that a second map of the same places takes less time. It is safe for concurrent use.
 type Geometry struct {
-	dist    cost.Matrix            // k x k distances
-	unit    float64                // the median distance of a place to its nearest other one
+	dist    cost.Matrix // k x k distances
+	unit    float64     // the median distance of a place to its nearest other one
+	once    sync.Once
+	table   []float64              // of all distances, for the kernels of all places
 	kernels [len(kernels)]struct { // computed when first asked for
 		once sync.Once
 		kernel
@@ -125,14 +127,17 @@ func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
 // be used for them.
 func (g *Geometry) Row(i int, buf []float64) []float64 { return g.dist.Row(i, buf) }
 
+// sampled is the number of places of which nearest looks at all: of more, it takes every second, or every third.
+const sampled = 2000
+
 // nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point.
 // Places at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
 func (g *Geometry) nearest() float64 {
 	k := g.K()
-	largest := cost.Max(g.dist)
+	largest := cost.Bound(g.dist)
 	var near []float64
 	buf := make([]float64, k)
-	for i := range k {
+	for i := 0; i < k; i += (k-1)/sampled + 1 {
 		least := math.Inf(1)
 		for _, d := range g.dist.Row(i, buf) {
 			if d > 1e-12*largest {
@@ -159,17 +164,18 @@ func (g *Geometry) kernel(n int) (kernel, error) {
 		for i := range all {
 			all[i], size[i] = i, 1
 		}
-		c.kernel, c.err = g.kernelOf(n, all, size)
+		g.once.Do(func() { g.table = g.among(all) })
+		c.kernel, c.err = g.kernelOf(n, g.table, size)
 	})
 	return c.kernel, c.err
 }
 
-// kernelOf returns kernels[n] for places that stand for groups of some size each: H takes away the mean over all. It
+// kernelOf returns kernels[n] for places at distances dist that stand for groups of some size each: H takes away the mean over all. It
 // takes 16 k^2 bytes for k groups, and the time of a Cholesky factor, or of a product of matrices for a square.
-func (g *Geometry) kernelOf(n int, places []int, size []float64) (kernel, error) {
-	k := len(places)
+func (g *Geometry) kernelOf(n int, dist, size []float64) (kernel, error) {
+	k := len(size)
 	length, total := kernels[n].length, blasOf.Dasum(k, size, 1)
-	out := kernel{cov: g.exponential(length, places)}
+	out := kernel{cov: g.exponential(length, dist)}
 	if kernels[n].smooth {
 		center(out.cov, size, total)
 		return squareOf(out.cov, size, total), nil
@@ -181,7 +187,7 @@ func (g *Geometry) kernelOf(n int, places []int, size []float64) (kernel, error)
 	if cholesky(out.root.l, k) {
 		center(out.cov, size, total)
 	} else {
-		root, err := g.factorOf(length, places, size)
+		root, err := g.factorOf(length, dist, size)
 		if err != nil {
 			return kernel{}, err
 		}
@@ -222,15 +228,24 @@ func squareOf(c, size []float64, total float64) kernel {
 	return out
 }
 
-// exponential returns exp(-D/l) for some places, and a length l in units of g.unit.
-func (g *Geometry) exponential(length float64, places []int) []float64 {
+// among returns the distances between some places, row-major.
+func (g *Geometry) among(places []int) []float64 {
 	k := len(places)
-	a, buf := make([]float64, k*k), make([]float64, g.K())
+	dist, buf := make([]float64, k*k), make([]float64, g.K())
 	for x, i := range places {
 		row := g.dist.Row(i, buf)
 		for y, j := range places {
-			a[x*k+y] = math.Exp(-row[j] / g.unit / length)
+			dist[x*k+y] = row[j]
 		}
+	}
+	return dist
+}
+
+// exponential returns exp(-D/l) for distances, and a length l in units of g.unit.
+func (g *Geometry) exponential(length float64, dist []float64) []float64 {
+	a := make([]float64, len(dist))
+	for n, d := range dist {
+		a[n] = math.Exp(-d / g.unit / length)
 	}
 	return a
 }
@@ -296,9 +311,9 @@ func largest(cov, size []float64, total float64) basis {
 // O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
 //
 // With S the sizes, the eigenvectors are those of S^1/2 H K H S^1/2, so that columns are orthogonal over all places.
-func (g *Geometry) factorOf(length float64, places []int, size []float64) (basis, error) {
-	k := len(places)
-	a, total := g.exponential(length, places), blasOf.Dasum(k, size, 1)
+func (g *Geometry) factorOf(length float64, dist, size []float64) (basis, error) {
+	k := len(size)
+	a, total := g.exponential(length, dist), blasOf.Dasum(k, size, 1)
 	center(a, size, total)
 	for x := range k {
 		for y := range k {

@@ -385,7 +385,7 @@ func TestMapProgress(t *testing.T) {
 			}
 			last, end = done, total
 		}}
-		if _, err := mapOf(context.Background(), p, s, places, 5, 15); err != nil {
+		if _, err := mapOf(context.Background(), p, s, places, ladder{rough: 5, fine: 15}); err != nil {
 			t.Fatal(err)
 		}
 		if last != end || end == 0 {

@@ -40,6 +40,8 @@ type fit struct {
 	prior   []float64
 	guess   []float64 // prior P
 	slack   float64   // rounding of a log-likelihood
+	first   []float64 // a first map, where kernels begin that are fitted side by side; or nil
+	chosen  []bool    // the models to fit then
 
 	kernel
 	fresh bool // no model of this K is done
@@ -337,7 +339,7 @@ func (f *fit) inform() {
 	for j, q := range f.q {
 		f.roots[j] = math.Sqrt(f.n / max(q, leastShare))
 	}
-	if kv <= 2*k {
+	if kv <= k || kv <= 2*k && f.channel.rows == nil { // runs make the gram matrix of outputs cheap
 		f.byOutputs()
 		return
 	}
