@@ -73,7 +73,7 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	if err := Fits(p.Inputs(), p.Outputs()); err != nil {
 		return World{}, err
 	}
-	row := p.Row
+	row := p.AppendRow
 	if !p.HasRows() {
 		if rows == nil {
 			return World{}, fmt.Errorf("%w: the policy has none", ErrRows)
@@ -82,7 +82,7 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 		if err != nil {
 			return World{}, fmt.Errorf("the policy has no rows, and they cannot be found: %w", err)
 		}
-		row = func(i int) (ldp.Weights, error) { return found(i), nil }
+		row = found.append
 	}
 	channel, err := newChannel(ctx, p.Inputs(), p.Outputs(), row)
 	if err != nil {
@@ -133,7 +133,7 @@ func NewChannel(ctx context.Context, k, kv int, rows Rows) (*estimate.Channel, e
 	if err := Fits(k, kv); err != nil {
 		return nil, err
 	}
-	return newChannel(ctx, k, kv, func(i int) (ldp.Weights, error) { return rows(i), nil })
+	return newChannel(ctx, k, kv, rows.append)
 }
 
 // Fits checks that k rows of kv outputs are not too large for a map. The errors are ErrTooLarge and ErrRows.
@@ -147,15 +147,25 @@ func Fits(k, kv int) error {
 	return nil
 }
 
-func newChannel(ctx context.Context, k, kv int, row func(int) (ldp.Weights, error)) (*estimate.Channel, error) {
-	fault := error(nil)
+// append appends the weights of a row.
+func (r Rows) append(n []uint64, i int) ([]uint64, error) {
+	w := r(i)
+	for j := range w.Len() {
+		n = append(n, w.At(j))
+	}
+	return n, nil
+}
+
+// newChannel reads rows that are appended, as policy.Policy.AppendRow does.
+func newChannel(ctx context.Context, k, kv int, row func(n []uint64, i int) ([]uint64, error)) (*estimate.Channel, error) {
+	fault, weights := error(nil), []uint64(nil)
 	c, err := estimate.NewChannel(k, kv, func(i int, dst []float64) {
 		if fault != nil {
 			return
 		}
-		weights, err := row(i)
-		if err == nil && weights.Len() != kv {
-			err = fmt.Errorf("%w: row %d has %d entries, for %d outputs", ErrRows, i, weights.Len(), kv)
+		n, err := row(weights[:0], i)
+		if weights = n; err == nil && len(n) != kv {
+			err = fmt.Errorf("%w: row %d has %d entries, for %d outputs", ErrRows, i, len(n), kv)
 		}
 		if err == nil && ctx.Err() != nil {
 			err = wpmerr.Ended(ctx)
@@ -164,7 +174,7 @@ func newChannel(ctx context.Context, k, kv int, row func(int) (ldp.Weights, erro
 			return
 		}
 		for j := range dst {
-			dst[j] = float64(weights.At(j))
+			dst[j] = float64(n[j])
 		}
 	})
 	if err = cmp.Or(fault, err); err != nil {
