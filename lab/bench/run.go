@@ -39,6 +39,7 @@ var tables = []table{
 	{"knapsack", "f(m), the worst point mass, over presorted costs", knapsacks},
 	{"basemeasure", "Optimal base measure: from the cost in memory to the optimum", baseMeasures},
 	{"policy", "Policies of many places, on a device", policies},
+	{"places", "Waits with many places", waits},
 }
 
 // names are those of the tables.

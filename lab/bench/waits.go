@@ -1,0 +1,88 @@
+//go:build unix
+
+package bench
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// mapsTo is the number of places up to which there is a map.
+const mapsTo = 11_585
+
+// waits measures what somebody waits for who works with many places, by the commands of wpm. There is no peer.
+func waits(c *config, w io.Writer) error {
+	fmt.Fprintln(w, "Towns around centres in a country, great-circle distances, eps = 2, the default design; 20,000 simulated devices of one")
+	fmt.Fprintln(w, "place each. Processor time of the whole command with one thread, medians. There is no map of more than 11,585 places.")
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "| places | design | verify | simulate | aggregate -estimator raw | aggregate |")
+	fmt.Fprintln(w, "| --: | --: | --: | --: | --: | --: |")
+	program := filepath.Join(c.tmp, "wpm")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/wpm-go/wpm/cmd/wpm").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w: %s", err, out)
+	}
+	for _, n := range []int{400, 1_000, 4_000, 20_000} {
+		if c.Only != "" && !strings.Contains(strconv.Itoa(n), c.Only) {
+			continue
+		}
+		dir, err := os.MkdirTemp(c.tmp, "waits-")
+		if err != nil {
+			return err
+		}
+		places, file, reports := filepath.Join(dir, "places.csv"), filepath.Join(dir, "policy"), filepath.Join(dir, "reports")
+		if err := os.WriteFile(places, country(n), 0o600); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "| %d |", n)
+		for _, job := range [][]string{
+			{"design", "-points", places, "-eps", "2", "-geometry", "public", "-base", "data-independent", "-force", "-o", file},
+			{"verify", file},
+			{"simulate", "-devices", "20000", "-atoms", "1", "-o", reports, file},
+			{"aggregate", "-estimator", "raw", file, reports},
+			{"aggregate", file, reports},
+		} {
+			if len(job) == 3 && n > mapsTo {
+				fmt.Fprint(w, " - |")
+				continue
+			}
+			var runs [][2]float64
+			for range c.Runs {
+				u, err := used(append([]string{program, "-q"}, job...)...)
+				if err != nil {
+					return err
+				}
+				runs = append(runs, u)
+			}
+			fmt.Fprintf(w, " %s |", seconds(middle(runs, 0)))
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+// country is a table of n towns: seven of ten around a centre, of which some draw many, and the rest anywhere.
+func country(n int) []byte {
+	r := rand.New(rand.NewPCG(uint64(n), 41))
+	centres := make([][2]float64, max(3, n/40))
+	for i := range centres {
+		centres[i] = [2]float64{42 + 9*r.Float64(), -4 + 12*r.Float64()}
+	}
+	var b strings.Builder
+	b.WriteString("label,lat,lon\n")
+	for i := range n {
+		lat, lon := 42+9*r.Float64(), -4+12*r.Float64()
+		if r.IntN(10) < 7 {
+			u := r.Float64()
+			at := centres[int(u*u*u*float64(len(centres)))]
+			lat, lon = at[0]+r.NormFloat64()/4, at[1]+r.NormFloat64()/3
+		}
+		fmt.Fprintf(&b, "p%d,%.5f,%.5f\n", i, lat, lon)
+	}
+	return []byte(b.String())
+}
