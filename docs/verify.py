@@ -85,7 +85,7 @@ def bounds(s, f, k):  # of the outputs of codes and discs
         disc = names == ("weight", "low", "high", "thresholds")
         need(disc or names == ("weight", "low", "colors", "color"), "a component")
         (w, l), n = units(list(c[:2])), k if disc else c[2]
-        need(type(n) is int and 1 < n + disc <= 2**20 + disc, "colors")
+        need(type(n) is int and 1 < n + disc and len(lo) + n <= f["outputs"], "outputs")  # before they are expanded
         h = units([c[2]])[0] if disc else w - (n - 1) * l
         need(0 < w and n * l <= w <= n * h, "a component without a row")
         if disc: need(len(c[3]) == k and all(type(t) is int and 0 <= t < k for t in c[3]), "thresholds of a disc")
@@ -99,10 +99,10 @@ def bounds(s, f, k):  # of the outputs of codes and discs
     need(("geometry" in f) == (discs > 0) and f.get("input_points") is None, "a geometry or discs alone")
     return lo, hi
 def number(form, s):  # of an epoch, or an error
-    form, spelling = {"year": ("%Y", "YYYY"), "month": ("%Y-%m", "YYYY-MM"), "day": ("%Y-%m-%d", "YYYY-MM-DD"),
-                      "week": ("%G-W%V-%u", "YYYY-Www")}[form]
-    day = datetime.datetime.strptime(s + "-1" * ("%u" in form), form)
-    need(s.isascii() and len(s) == len(spelling) and s[:4] >= "2000", "an epoch")
+    form = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "week": "%G-W%V-%u"}[form]
+    text = s + "-1" * ("%u" in form)
+    day = datetime.datetime.strptime(text, form)
+    need(s.isascii() and s >= "2000" and day.strftime(form) == text, "an epoch")  # strptime takes 2027-W53 for 2028-W01
     return day
 def check_schedule(v):
     names, (form, first, last, period) = zip(*v)

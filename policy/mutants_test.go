@@ -341,7 +341,7 @@ func written(t *testing.T, all []mutant) (names []string) {
 // Python have one verdict, and one ID.
 func TestMutants(t *testing.T) {
 	numtest.Program(t, "python3") // before anything is generated
-	all := mutants(t)
+	all := append(mutants(t), mutants3(t)...)
 	report(t, all)
 	verdicts := map[string][]bool{
 		"js":        askClient(t, all, "../js", "node", "conform/client.js"),

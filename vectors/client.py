@@ -223,7 +223,7 @@ def check_codes(p, k):
         need(disc or " ".join(c) == "weight low colors color", "component")
         c["weight"], c["low"], *high = units([c[name] for name in ("weight", "low", "high") if name in c])
         n = k if disc else c["colors"]
-        need(disc or 2 <= n <= 2**20, "colors")
+        need((disc or n >= 2) and len(p["lo"]) + n <= p["outputs"], "outputs")  # before they are expanded
         c["high"] = high[0] if disc else c["weight"] - (n - 1) * c["low"]
         need(0 < c["weight"] and n * c["low"] <= c["weight"] <= n * c["high"], "weights of a component")
         c["even"] = [c["weight"] // n + (y < c["weight"] % n) for y in range(n)]
