@@ -60,8 +60,8 @@ func TestDependencies(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/wpm-go/wpm/"
-	allowed := map[string]bool{"ldp": true, "policy": true, "policy/ledger": true, "device": true, "internal/atomicfile": true,
-		"cmd/wpm-device": true}
+	allowed := map[string]bool{"ldp": true, "policy": true, "policy/ledger": true, "policy/private": true, "device": true,
+		"internal/atomicfile": true, "cmd/wpm-device": true}
 	for path := range strings.FieldsSeq(string(out)) {
 		if !allowed[strings.TrimPrefix(path, module)] {
 			t.Errorf("it brings in %s", path)
