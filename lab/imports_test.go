@@ -52,9 +52,9 @@ var users = map[string][]string{
 	"unsafe":                   {}, "plugin": {}, "C": {},
 }
 
-// below are the studies that another study may import, beside what draws and writes: check-ins have one reader, and the
-// mechanisms that are compared one list.
-var below = []string{"compare", "figure", "gowalla", "report", "ring"}
+// below are the packages that a study may import, beside what draws and writes: check-ins have one reader, made-up cities
+// one home, and the mechanisms that are compared one list.
+var below = []string{"compare", "figure", "gowalla", "report", "ring", "towns"}
 
 // inVectors says whether a package of this module is of the command that writes test vectors.
 func inVectors(name string) bool { return name == "vectors" || strings.HasPrefix(name, "vectors/") }

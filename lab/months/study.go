@@ -14,7 +14,7 @@ import (
 	"github.com/wpm-go/wpm/internal/folder"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/lab/report"
-	"github.com/wpm-go/wpm/lab/rows"
+	"github.com/wpm-go/wpm/lab/towns"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )
@@ -105,7 +105,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := folder.Prepare(cfg.Out); err != nil {
 		return Result{}, err
 	}
-	all, err := rows.Cities(cfg.Seed)
+	all, err := towns.Cities(cfg.Seed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -145,12 +145,12 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 
 // place is a city with the default design for one eps.
 type place struct {
-	city  rows.City
+	city  towns.City
 	world atlas.World
 	dense *cost.Dense
 }
 
-func newPlace(ctx context.Context, c rows.City, eps ldp.Epsilon) (place, error) {
+func newPlace(ctx context.Context, c towns.City, eps ldp.Epsilon) (place, error) {
 	p := place{city: c}
 	d, err := wpm.NewDesign(ctx, c.Cost, eps, wpm.Objective{})
 	if err == nil {
@@ -163,7 +163,7 @@ func newPlace(ctx context.Context, c rows.City, eps ldp.Epsilon) (place, error) 
 }
 
 // truths are the population in every epoch: of those who have not moved yet, a share moves towards other places.
-func (c Config) truths(city rows.City, moving float64, run int) [][]float64 {
+func (c Config) truths(city towns.City, moving float64, run int) [][]float64 {
 	to := city.Blobs(c.Seed+1+uint64(run), 2)
 	list := make([][]float64, c.Epochs)
 	for t := range list {
@@ -180,7 +180,7 @@ func (p place) draw(truth []float64, n int, seed uint64) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rows.Draw(law, n, seed), nil
+	return towns.Draw(law, n, seed), nil
 }
 
 // cell makes all runs of a city and a share.

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cost"
@@ -16,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/internal/folder"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/lab/report"
+	"github.com/wpm-go/wpm/lab/towns"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )
@@ -108,7 +107,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err := folder.Prepare(cfg.Out); err != nil {
 		return Result{}, err
 	}
-	all, err := Cities(cfg.Seed)
+	all, err := towns.Cities(cfg.Seed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -123,7 +122,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 				if cfg.Progress != nil {
 					cfg.Progress(len(res.Cells), total, c.Name)
 				}
-				cell, err := c.cell(ctx, cfg, e, devices)
+				cell, err := cellOf(ctx, c, cfg, e, devices)
 				if err != nil {
 					return Result{}, fmt.Errorf("%s, eps %s, %d devices: %w", c.Name, cfg.Epsilons[n], devices, err)
 				}
@@ -141,7 +140,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 }
 
 // cell designs three ways, and draws the runs of each.
-func (c City) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int) (Cell, error) {
+func cellOf(ctx context.Context, c towns.City, cfg Config, eps ldp.Epsilon, devices int) (Cell, error) {
 	runs := cfg.Many
 	if devices <= 5000 {
 		runs = cfg.Few
@@ -173,7 +172,7 @@ func (c City) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int
 		}
 		w := make([]float64, runs)
 		err = parallel.Each(ctx, runs, func(n int) error {
-			counts := Draw(law, devices, cfg.Seed+uint64(n))
+			counts := towns.Draw(law, devices, cfg.Seed+uint64(n))
 			found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: ch, Geometry: geometry},
 				estimate.Settings{})
 			if err == nil {
@@ -218,27 +217,6 @@ func (c City) cell(ctx context.Context, cfg Config, eps ldp.Epsilon, devices int
 	}
 	out.Chosen, err = measure(ch)
 	return out, err
-}
-
-// Draw returns counts with the law of n releases, as a chain of binomial ones.
-func Draw(law []float64, n int, seed uint64) []uint64 {
-	r := generator(seed, uint64(n))
-	counts, rest := make([]uint64, len(law)), make([]float64, len(law)+1)
-	for j := len(law) - 1; j >= 0; j-- {
-		rest[j] = rest[j+1] + law[j]
-	}
-	left := float64(n)
-	for j, q := range law {
-		c := left
-		if p := q / rest[j]; p < 1 && j < len(law)-1 {
-			c = distuv.Binomial{N: left, P: p, Src: r}.Rand()
-		}
-		counts[j] = uint64(c)
-		if left -= c; left == 0 {
-			break
-		}
-	}
-	return counts
 }
 
 func spread(x []float64) Error {

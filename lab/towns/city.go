@@ -1,8 +1,13 @@
-package rows
+// Package towns has made-up cities, each with a truth, and draws reports from it: what studies of maps share.
+//
+// The cities are grids, clumps, a line, places on the globe and films (sets of genres, with cosine costs).
+package towns
 
 import (
 	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/wpm-go/wpm/cost"
 )
@@ -144,4 +149,25 @@ func Cities(seed uint64) ([]City, error) {
 	c, err = cost.NewCosine(films, nil)
 	add("films 150, popular", "films", c, err, func(b builder) []float64 { return b.zipf(0.8) })
 	return out, fault
+}
+
+// Draw returns counts with the law of n releases, as a chain of binomial ones.
+func Draw(law []float64, n int, seed uint64) []uint64 {
+	r := generator(seed, uint64(n))
+	counts, rest := make([]uint64, len(law)), make([]float64, len(law)+1)
+	for j := len(law) - 1; j >= 0; j-- {
+		rest[j] = rest[j+1] + law[j]
+	}
+	left := float64(n)
+	for j, q := range law {
+		c := left
+		if p := q / rest[j]; p < 1 && j < len(law)-1 {
+			c = distuv.Binomial{N: left, P: p, Src: r}.Rand()
+		}
+		counts[j] = uint64(c)
+		if left -= c; left == 0 {
+			break
+		}
+	}
+	return counts
 }
