@@ -611,7 +611,7 @@ func monthsStudy() study {
 	return study{
 		examples: []string{"months -o months"},
 		name:     "months", usage: "maps month after month, of people who move: slots, maps in a row, and other ways to spend a budget",
-		about: "Needs no data; cities, moves and counts are drawn from -seed, so this is a simulation. Ten minutes of\n" +
+		about: "Needs no data; cities, moves and counts are drawn from -seed, so this is a simulation. Twenty minutes of\n" +
 			"processor time with the defaults.",
 		seeded: "of cities, moves and counts", positive: []string{"epochs", "devices", "runs"}, run: runMonths,
 		end: "Simulated. Report: ",
