@@ -131,7 +131,7 @@ func (p *Projector) start(ctx context.Context, in *instance) *fast {
 	c.watch = &watch{ctx: ctx}
 	c.patient(c.k * c.n)
 	k := *shared.k
-	k.c, k.part, k.g = &c, make([]float64, k.ch*c.n), make([]float64, c.n)
+	k.c, k.part, k.f, k.g = &c, make([]float64, k.ch*c.n), make([]float64, len(k.f)), make([]float64, c.n)
 	s := newFast(ctx, &all, &c, p.settings, &k)
 	s.rows, s.opened = len(in.rows), shared.open
 	return s
