@@ -218,9 +218,7 @@ func TestPlantedInChecker(t *testing.T) {
 
 // TestPlantedInVerify: the vectors tell certificate.Verify from copies with one error each.
 func TestPlantedInVerify(t *testing.T) {
-	if !numtest.Full() {
-		t.Skip("builds the module as often as there are errors")
-	}
+	numtest.SkipUnlessFull(t, "it builds the module as often as there are errors")
 	dir := t.TempDir()
 	for _, plant := range inVerify {
 		t.Run(plant.file+", "+plant.wrong, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/estimate/atlas"
-	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Change is how the share of a region has changed from one epoch to another.
@@ -22,18 +21,12 @@ func (c Change) Known() bool { return c.Lower > 0 || c.Upper < 0 }
 // Changes compares the shares of regions in two epochs, by the reports of each alone. A region has a weight from 0 to 1
 // for each input.
 //
-// Errors: ErrShape for epochs of different places, and those of World.Regions, with the epoch.
+// Errors: those of Maps for epochs that do not fit together, whatever their order, and those of World.Regions, with the
+// epoch.
 func Changes(ctx context.Context, from, to Epoch, regions [][]float64, s Settings) ([]Change, error) {
-	if err := check([]Epoch{from}); err != nil {
+	to.Number = from.Number + 1 // the order of the two does not matter here
+	if err := check([]Epoch{from, to}); err != nil {
 		return nil, err
-	}
-	if err := check([]Epoch{to}); err != nil {
-		return nil, err
-	}
-	if a, _ := from.World.Channel.Dims(); true {
-		if b, _ := to.World.Channel.Dims(); a != b {
-			return nil, fmt.Errorf("%w: epoch %s has %d places, and %s has %d", wpmerr.ErrShape, from.Name, a, to.Name, b)
-		}
 	}
 	var shares [2][]atlas.Region
 	for n, e := range []Epoch{from, to} {

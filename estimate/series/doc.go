@@ -13,7 +13,7 @@
 //
 // The map of an epoch is made from its reports and those before. Reports of age a, in epochs, count for rho^a; all are
 // scaled so that they count for as many as a mean with these weights is worth, (sum w n)^2 / sum w^2 n. The rate rho is
-// one of Rates. It is the one whose maps have best predicted the reports of the epochs up to this one, each from those
+// one of 0, .5, .8, .95 and 1: the one whose maps have best predicted the reports of the epochs up to this one, each from those
 // before it: nothing of the future is used, and a map of the past does not change when a month is added. Where no rate
 // is better than another, rho is 0, and the epoch stands alone.
 //

@@ -37,8 +37,8 @@ type Moment struct {
 	Drift   float64 // the part of Error that is due to older reports, in its unit
 }
 
-// Rates are those that are tried.
-func Rates() []float64 { return []float64{0, 0.5, 0.8, 0.95, 1} }
+// rates are those that are tried.
+var rates = [...]float64{0, 0.5, 0.8, 0.95, 1}
 
 const (
 	groups = 150 // of places, in the maps that choose a rate and find the drift
@@ -53,8 +53,8 @@ func Maps(ctx context.Context, epochs []Epoch, s Settings) ([]Moment, error) {
 	if err := check(epochs); err != nil {
 		return nil, err
 	}
-	w := &walk{ctx: ctx, epochs: epochs, prior: s.Prior, score: make([]float64, len(Rates())),
-		apart: make([]float64, len(Rates())), rng: rand.New(rand.NewPCG(seed, seed))}
+	w := &walk{ctx: ctx, epochs: epochs, prior: s.Prior, score: make([]float64, len(rates)),
+		apart: make([]float64, len(rates)), rng: rand.New(rand.NewPCG(seed, seed))}
 	var list []Moment
 	for t := range epochs {
 		m, err := w.next(t)
@@ -137,7 +137,7 @@ func (w *walk) next(t int) (Moment, error) {
 			best = r
 		}
 	}
-	rate := Rates()[best]
+	rate := rates[best]
 	mix := w.mix(t, rate)
 	world, counts, err := mix.joined()
 	if err != nil {
@@ -164,14 +164,14 @@ func add(e *atlas.Error, drift float64) {
 // measure makes the coarse maps of epoch t with each rate, and adds up how far they are from that of the epoch alone,
 // beyond what chance does.
 func (w *walk) measure(t int) error {
-	w.last = make([][]float64, len(Rates()))
+	w.last = make([][]float64, len(rates))
 	alone := w.mix(t, 0)
 	own, err := w.coarse(alone, 0)
 	if err != nil {
 		return err
 	}
 	w.last[0] = own.Theta
-	for r, rate := range Rates()[1:] {
+	for r, rate := range rates[1:] {
 		mix := w.mix(t, rate)
 		if t == 0 {
 			w.last[1+r] = own.Theta

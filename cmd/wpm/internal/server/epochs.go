@@ -178,15 +178,14 @@ func readEpochs(c *cli.Command) (list []published.Points, counts []aggregate.Cou
 
 // isCounts reports whether a file begins as partial counts do.
 func isCounts(c *cli.Command, name string) bool {
-	const begin = "wpm-counts-"
 	f, err := device.Open(name, c.Root().Reader)
 	if err != nil {
 		return false // OpenPolicy says why
 	}
 	defer f.Close()
-	b := make([]byte, len(begin))
-	_, _ = io.ReadFull(f, b)
-	return string(b) == begin
+	b := make([]byte, 64)
+	n, _ := io.ReadFull(f, b)
+	return aggregate.IsCounts(b[:n])
 }
 
 // kindOf returns the policy that partial counts are of.
