@@ -92,6 +92,22 @@ func TestDesignMenuWords(t *testing.T) {
 	}
 }
 
+// TestDesignMenuOfMap: where a map is asked for, the card sends its reader to the forecast, and recommends no objective
+// of one person.
+func TestDesignMenuOfMap(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "p")
+	const middle, forecast = "Mixed (-objective mixed) is a sensible middle", "is at the top of its card"
+	for args, one := range map[string]bool{
+		"": true, "-objective mixed": true, "-devices 50": false, "-devices 50 -objective mixed": false,
+	} {
+		out := must(t, "", append(strings.Fields("design -grid 3x4 -eps 1 -table none -menu yes -o "+policy),
+			strings.Fields(args)...)...)
+		if strings.Contains(out, middle) != one || strings.Contains(out, forecast) == one {
+			t.Errorf("%q:\n%s", args, out)
+		}
+	}
+}
+
 func TestDesignObjectiveErrors(t *testing.T) {
 	dir := t.TempDir()
 	users := write(t, dir, "users.csv", "user,label,count\na,0,1\n")

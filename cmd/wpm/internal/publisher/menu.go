@@ -232,6 +232,10 @@ func (d DesignCard) printMinimax(b *bytes.Buffer, uniform, minimax MenuRow) {
 		return
 	}
 	fmt.Fprintf(b, "Minimax is the wrong choice where the average matters: it lifts every input to the worst one's cost, is ruled\n"+
-		"by far points that nobody may be at, and at small eps releases nothing but a few central points.\n"+
-		"Mixed (-objective mixed) is a sensible middle.\n")
+		"by far points that nobody may be at, and at small eps releases nothing but a few central points.\n")
+	if d.Map == nil {
+		fmt.Fprintf(b, "Mixed (-objective mixed) is a sensible middle.\n")
+		return
+	}
+	fmt.Fprintf(b, "These designs are compared for one person. What a design does to the map of many is at the top of its card.\n")
 }
