@@ -18,7 +18,7 @@
 //	EM        the expectation-maximization path, averaged by cross-validation: needs no distances
 //	MLE       the most likely map, with a certificate; piles mass on few places, and is an anchor, not a picture
 //	Raw       the releases as they are
-//	Interval  the share of a region: all values that the counts do not contradict, whatever the map
+//	Interval  the share of a region: every value that agrees with the counts, by the counts alone
 //
 // All of them see releases and public data alone, so they cost no privacy. The model holds in mixture mode. In
 // projection mode the mean of the released laws depends on the shapes of the private distributions, not only on their

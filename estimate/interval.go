@@ -27,7 +27,7 @@ type Share struct {
 	Single bool
 }
 
-// Interval returns the shares of a region that the counts do not contradict, whatever the map: all values region .
+// Interval returns the shares of a region that agree with the counts, by the counts alone: all values region .
 // theta for which the log-likelihood of N releases, over theta >= 0 of sum 1, comes within chi2_1(level)/2 of its
 // maximum. region holds the weight of each of the k inputs, from 0 to 1. level is the nominal coverage, or 0 for
 // DefaultLevel. Prior and Geometry are not used.

@@ -97,7 +97,7 @@ func TestAggregateMap(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Map       The map is about 0.", " cells from the truth, and within 0.", "say much, and change the guess.",
-		"Largest place: 54 3", "every place alike",
+		"Largest place: 54 3", "the same share at every place",
 		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around ",
 		"\nRegions: the interval has every share of a region that agrees with the reports, by the reports alone (level 0.9).",
 		"approximate: a single place",
@@ -142,7 +142,7 @@ func TestAggregateMap(t *testing.T) {
 		high-low > 1.2*(got.Regions[1].Upper-got.Regions[1].Lower) { // two digits of the half width
 		t.Errorf("%q, region %+v", rows[82], got.Regions[1])
 	}
-	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "No part of the map is certain to have more") ||
+	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "do not settle which parts of the map have more") ||
 		strings.Contains(text, "\nBias") ||
 		strings.Contains(text, "Largest place") {
 		t.Errorf("of few reports\n%s", text)

@@ -237,9 +237,9 @@ func TestBiased(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := w.Map(ctx, counts, Settings{})
-		text := got.Assumes("every place alike")
+		text := got.Assumes("the same share at every place")
 		if err != nil || got.Biased != (mode == policy.Projection) || strings.HasPrefix(text, "Biased: ") != got.Biased ||
-			!strings.Contains(text, "every place alike") {
+			!strings.Contains(text, "the same share at every place") {
 			t.Errorf("%s: %v, %v, %s", mode, err, got.Biased, text)
 		}
 	}

@@ -22,7 +22,7 @@
 // Map.Headline says in a sentence or two where the population is. Estimate.Error is how far the truth is expected to be
 // from the map, from draws of what the counts leave open, and Information and Verdict are what the counts know, and what
 // they say of the guess. [World.Regions] gives the share of a region with its
-// interval, whatever the map.
+// interval, by the counts alone: no prior and no estimator has a part in it.
 //
 // # What is guaranteed
 //

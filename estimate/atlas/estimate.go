@@ -174,7 +174,7 @@ func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Sett
 	return nil
 }
 
-// Region is the share of a region, whatever the map.
+// Region is the share of a region by the counts alone: no prior and no estimator has a part in it.
 type Region struct {
 	estimate.Share
 	Guess float64 // the share of the region in the guess

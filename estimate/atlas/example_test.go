@@ -45,7 +45,7 @@ func Example() {
 	// 250 reports: 0.53 at place 5, which released 0.44
 }
 
-// The share of a region is an interval: all that the counts do not contradict, whatever the map.
+// The share of a region is an interval: every share that agrees with the counts, by the counts alone.
 func ExampleWorld_Regions() {
 	ctx := context.Background()
 	text, err := os.ReadFile("testdata/policy.json")

@@ -24,7 +24,7 @@ const maxTested = 1500
 // the picture is more than slack below that of the estimate, and if the counts support them: the three largest have
 // more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
 // (see estimate.Interval). For a cost without a plane, the choice is between the guess and the estimate. A single place
-// is named by its interval, too, whatever the map.
+// is named by its interval, too, whatever squares are drawn.
 //
 // Intervals are made for up to maxTested squares, and no finer picture is drawn.
 func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) (err error) {

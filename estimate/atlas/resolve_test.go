@@ -67,7 +67,7 @@ func TestResolve(t *testing.T) {
 	if err != nil || got.Squares != 1 || got.Single != nil || !slices.Equal(got.Drawn, r.Guess) {
 		t.Errorf("of few: %+v, %v", got, err)
 	}
-	if text := got.headline(name); text != "No part of the map is certain to have more than the guess has there." {
+	if text := got.headline(name); text != "The reports do not settle which parts of the map have more than the guess has there." {
 		t.Errorf("of few: %s", text)
 	}
 	many, r, at := problem(t, []uint64{100, 100, 100, 100, 100, 9000, 9000, 9000}, 1000)
@@ -77,6 +77,21 @@ func TestResolve(t *testing.T) {
 	}
 	if text := got.headline(name); !strings.HasPrefix(text, "Largest place: g 9") || got.Coarse() != "" {
 		t.Errorf("of many: %s", text)
+	}
+}
+
+// TestFineness: a map may be drawn as the guess although the reports settle that single places have more. Nothing then
+// says that the reports agree with the guess in every part.
+func TestFineness(t *testing.T) {
+	p, r, at := problem(t, []uint64{12, 16, 11, 280, 0, 40, 21, 90}, 100) // peaks in both halves, which are alike
+	got, err := resolved(p, r, row(at))
+	if err != nil || got.Squares != 1 || len(got.Single) == 0 || likelihood(p, r.Shares)-likelihood(p, r.Guess) <= slack {
+		t.Fatalf("%d squares, named %v, %v", got.Squares, got.Single, err)
+	}
+	want := "The map is drawn as the guess, but the places that are named have more than it shows: " +
+		"the reports do not settle its larger parts."
+	if text := got.Coarse(); text != want {
+		t.Errorf("%q with %v named, want %q", text, got.Single, want)
 	}
 }
 

@@ -40,7 +40,7 @@ func (m Map) headline(label func(int) string) string {
 		return text + "Largest places: " + strings.Join(list, ", ") + "."
 	}
 	if m.Squares == 1 {
-		return text + "No part of the map is certain to have more than the guess has there."
+		return text + "The reports do not settle which parts of the map have more than the guess has there."
 	}
 	if m.Tested {
 		text += "No single place is certain to have more than the guess has there. "
@@ -69,8 +69,11 @@ func (m Map) Coarse() string {
 
 func (m Map) fineness() string {
 	switch {
+	case m.Squares == 1 && len(m.Single) > 0:
+		return "The map is drawn as the guess, but the places that are named have more than it shows: " +
+			"the reports do not settle its larger parts."
 	case m.Squares == 1:
-		return "The map is drawn as the guess: the reports contradict no part of it."
+		return "The map is drawn as the guess: the reports do not settle its parts."
 	case m.Level == 0:
 		return ""
 	case m.Side > 0:
@@ -86,7 +89,8 @@ const small = 0.005
 // estimated is what holds of every map that a model makes.
 const estimated = "It is an estimate: how far it may be off is not proved."
 
-// Assumes says in words what is in a map beside the counts. prior names the guess: every place alike, or a file.
+// Assumes says in words what is in a map beside the counts. prior names the guess: the same share at every
+// place, or a file.
 func (m Map) Assumes(prior string) string {
 	text := ""
 	if m.Biased {

@@ -35,6 +35,6 @@
 // prediction is too optimistic if the prior is smoother than the truth, or farther from the truth than from its worlds.
 // All worlds of an exactly even prior equal the prior, and the worlds of a prior on a single place nearly do.
 //
-// A range over the worlds is that of the middle eight of ten. The range shows the spread of the worlds, and is not a
-// confidence interval.
+// One world in ten is below a range over the worlds, and one in ten is above it. The range shows the spread of the
+// worlds, and is not a confidence interval.
 package plan

@@ -18,7 +18,7 @@ import (
 type MapAnswer struct {
 	Shares []float64 `json:"shares"`
 	W1     float64   `json:"w1"`    // to the truth
-	Guess  float64   `json:"guess"` // of every place alike
+	Guess  float64   `json:"guess"` // the same share at every place
 	Signal string    `json:"signal,omitempty"`
 }
 
@@ -28,7 +28,7 @@ type crowd struct {
 	seed   uint64
 	people []person
 	truth  []float64
-	guess  float64 // W_1 of every place alike, in units
+	guess  float64 // W_1 of the even map, in units
 }
 
 func (w *world) crowd(seed uint64, n int) (*crowd, error) {
@@ -176,7 +176,7 @@ func (c *crowd) drawn(what string, law func(person) ([]float64, error)) ([]float
 	return shares, nil
 }
 
-// w1 is the distance of two distributions, in some unit of the cost; nil is every place alike.
+// w1 is the distance of two distributions, in some unit of the cost; nil is the even map.
 func w1(ctx context.Context, c cost.Matrix, a, b []float64, unit float64) (float64, error) {
 	r, err := mincostflow.Transport(ctx, c, a, b)
 	return r.Objective * unit, err

@@ -129,7 +129,7 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 			return in, fmt.Errorf("-map: %w", err)
 		}
 	}
-	in.name = "every place alike"
+	in.name = "the same share at every place"
 	labels := places.Labels(p.InputLabel, p.Inputs())
 	if file := c.String("prior"); c.IsSet("prior") {
 		in.name = "of " + file
