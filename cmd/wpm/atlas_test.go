@@ -169,7 +169,8 @@ func TestAggregateEstimators(t *testing.T) {
 			sum += v
 		}
 		if got.Estimator != name || !(math.Abs(sum-1) <= 1e-15) && !(math.Abs(sum-1) <= 8*0x1p-53) ||
-			(got.Gap != nil) != (name == "mle") || (got.Signal != "") != (name == "map") || got.Guess[1] != 0.375 {
+			(got.Gap != nil) != (name == "mle") || got.Error == nil || !(got.Error.Expected <= got.Error.Within90) ||
+			!strings.HasPrefix(got.Headline, "The map is about ") || (got.Signal != "") != (name == "map") || got.Guess[1] != 0.375 {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if barred := got.Map[5] == 0; barred != (name == "map" || name == "em") {
@@ -193,7 +194,7 @@ func TestAggregateEstimators(t *testing.T) {
 	must(t, "", "design", "-cost", matrix, "-eps", "2", "-o", path)
 	in := "index,count\n0,9\n1,1\n"
 	if got := asJSON[server.Tally](t, must(t, in, "aggregate", "-json", "-counts", "-", path)); got.Estimator != "em" ||
-		len(got.Map) != 3 {
+		len(got.Map) != 3 || got.Error != nil {
 		t.Errorf("without distances: %+v", got)
 	}
 	if status, _, errs := try(t, in, "aggregate", "-counts", "-", "-estimator", "map", path); status != device.Bad ||
@@ -202,8 +203,8 @@ func TestAggregateEstimators(t *testing.T) {
 	}
 }
 
-// TestAggregateOrder: the answer comes before the histogram, and single places are listed where the signal is ok, where
-// they are all there is, or on request.
+// TestAggregateOrder: the answer comes before the histogram, and single places are listed where the reports say much,
+// whatever found the map, or on request.
 func TestAggregateOrder(t *testing.T) {
 	dir := t.TempDir()
 	path, regions := filepath.Join(dir, "p"), write(t, dir, "r", "half,0\nhalf,1\nhalf,2\n")
@@ -220,7 +221,7 @@ func TestAggregateOrder(t *testing.T) {
 	}
 	for args, listed := range map[string]bool{
 		"-counts " + few: false, "-counts " + few + " -top 2": true, "-counts " + few + " -top 0": true,
-		"-counts " + many: true, "-counts " + many + " -estimator em": false, "-counts " + many + " -invert": false,
+		"-counts " + many: true, "-counts " + many + " -estimator em": true, "-counts " + many + " -invert": true,
 	} {
 		text := must(t, "", append(append([]string{"aggregate"}, strings.Fields(args)...), path)...)
 		if strings.Contains(text, "\npoint  count") != listed ||

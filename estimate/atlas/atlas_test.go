@@ -239,7 +239,8 @@ func TestBiased(t *testing.T) {
 		got, err := w.Map(ctx, counts, Settings{})
 		text := got.Assumes("the same share at every place")
 		if err != nil || got.Biased != (mode == policy.Projection) || strings.HasPrefix(text, "Biased: ") != got.Biased ||
-			!strings.Contains(text, "the same share at every place") {
+			!strings.Contains(text, "the same share at every place") ||
+			strings.Contains(text, "No error is stated") != (got.Error == nil) || (got.Error == nil) != got.Biased {
 			t.Errorf("%s: %v, %v, %s", mode, err, got.Biased, text)
 		}
 	}

@@ -40,8 +40,9 @@
 //
 // [Of] reads k kv integers, at most MaxRows of them. Memory is that of the channel (see estimate.NewChannel) and of the
 // geometry: O(k) for places, 8 k^2 bytes for a matrix. A map takes the time of its estimator (see package estimate:
-// some tenths of a second for 400 places), and that of up to three intervals for each level of squares: some seconds at
-// 1,500 squares, and above that none are made.
+// some tenths of a second for 400 places). Of another estimator than ByMap it takes that of ByMap as well, for the
+// error. Then come up to three intervals for each level of squares: some seconds at 1,500 squares, and above that none
+// are made.
 //
 // # When to use another package
 //

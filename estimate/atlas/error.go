@@ -12,9 +12,9 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// Error is how far a map is from the truth by what the reports leave open: by maps drawn from the posterior of
-// estimate.Map. Distances are W_p under the cost, in the unit of the places. It relies on the prior of estimate.Map, and
-// is not a bound.
+// Error is how far a map is from the truth by what the reports leave open: by its distances to maps drawn from the
+// posterior of estimate.Map, whatever found the map. Distances are W_p under the cost, in the unit of the places. It
+// relies on the prior of estimate.Map, and is not a bound.
 type Error struct {
 	Expected float64 `json:"expected"` // mean distance of the truth
 	Within90 float64 `json:"within90"` // the truth is within it in nine of ten cases
@@ -24,7 +24,8 @@ type Error struct {
 // Information is what reports know.
 type Information string
 
-// The words for Expected over what it would be without reports: below 0.5, below 0.9, or more.
+// The words for Expected of ByMap, the best use of the reports, over what it would be without them: below 0.5, below
+// 0.9, or more.
 const (
 	Much   Information = "much"
 	Little Information = "little"
@@ -39,7 +40,7 @@ const (
 // Verdict is what reports say of the guess.
 type Verdict string
 
-// The guess is as near to the map as nine of ten maps of the posterior are, or it is not.
+// The guess is as near to the map of ByMap as nine of ten maps of the posterior are, or it is not.
 const (
 	Confirm Verdict = "confirm"
 	Change  Verdict = "change"
@@ -78,18 +79,14 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	if len(r.Draws) == 0 || w.Between == nil || w.Biased {
 		return nil
 	}
-	rough, err := w.ruler(ctx, *e, coarse)
+	best := Estimate{Shares: r.Theta, Guess: e.Guess}
+	rough, err := w.ruler(ctx, best, coarse)
 	if err != nil {
 		return err
 	}
-	off, err := rough.distances(ctx, e.Shares, r.Draws)
+	least, err := w.off(ctx, best, rough, r.Draws)
 	if err != nil {
 		return err
-	}
-	if len(e.Shares) > coarse {
-		if err := w.scale(ctx, *e, r.Draws, off); err != nil {
-			return err
-		}
 	}
 	far, err := rough.distances(ctx, e.Guess, r.Draws)
 	if err != nil {
@@ -99,23 +96,44 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	if err != nil {
 		return err
 	}
-	moved, err := rough.distances(ctx, e.Guess, [][]float64{e.Shares})
+	moved, err := rough.distances(ctx, e.Guess, [][]float64{r.Theta})
 	if err != nil {
 		return err
 	}
-	slices.Sort(off)
-	e.Error = &Error{Expected: mean(off), Within90: off[len(off)*9/10], Guess: mean(far)}
+	off := least
+	if e.Estimator != ByMap {
+		if rough, err = w.ruler(ctx, *e, coarse); err != nil {
+			return err
+		}
+		if off, err = w.off(ctx, *e, rough, r.Draws); err != nil {
+			return err
+		}
+	}
+	e.Error = &Error{Expected: mean(off), Within90: within(off), Guess: mean(far)}
 	e.Information, e.Verdict = None, Change
-	switch known := e.Error.Expected / max(e.Error.Guess, mean(before)); {
+	switch known := mean(least) / max(e.Error.Guess, mean(before)); {
 	case known < muchKnown:
 		e.Information = Much
 	case known < littleKnown:
 		e.Information = Little
 	}
-	if moved[0] <= e.Error.Within90 {
+	if moved[0] <= within(least) {
 		e.Verdict = Confirm
 	}
 	return nil
+}
+
+// within is what nine of ten distances, which are sorted, are below.
+func within(off []float64) float64 { return off[len(off)*9/10] }
+
+// off returns the distances of the shares to draws, sorted.
+func (w World) off(ctx context.Context, e Estimate, rough ruler, list [][]float64) ([]float64, error) {
+	off, err := rough.distances(ctx, e.Shares, list)
+	if err == nil && len(e.Shares) > coarse {
+		err = w.scale(ctx, e, list, off)
+	}
+	slices.Sort(off)
+	return off, err
 }
 
 // scale multiplies distances on coarse groups by what they are on fine ones.

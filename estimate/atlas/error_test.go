@@ -182,7 +182,7 @@ func TestErrorExact(t *testing.T) {
 	}
 }
 
-// TestErrorNone: no error is stated where nobody knows it, and none is made up by another estimator.
+// TestErrorNone: no error is stated where nobody knows it: of a biased world, and without distances.
 func TestErrorNone(t *testing.T) {
 	m, p := designed(t, `{"kind":"ring","n":12}`, policy.Projection)
 	w, err := Assume(context.Background(), p, rowsOf(m))
@@ -191,17 +191,57 @@ func TestErrorNone(t *testing.T) {
 	}
 	counts := make([]uint64, 12)
 	counts[3] = 40
-	e, err := w.Estimate(context.Background(), counts, Settings{})
-	if err != nil || e.Error != nil || e.Information != "" || e.Verdict != "" {
-		t.Errorf("biased: %+v, %q, %q, %v", e.Error, e.Information, e.Verdict, err)
+	bare := World{Channel: w.Channel, Same: true}
+	for _, name := range []string{ByMap, ByEM, ByMLE, ByRaw} {
+		e, err := w.Estimate(context.Background(), counts, Settings{Estimator: name})
+		if err != nil || e.Error != nil || e.Information != "" || e.Verdict != "" {
+			t.Errorf("%s, biased: %+v, %q, %q, %v", name, e.Error, e.Information, e.Verdict, err)
+		}
+		if name == ByMap { // it needs distances
+			continue
+		}
+		if e, err = bare.Estimate(context.Background(), counts, Settings{Estimator: name}); err != nil || e.Error != nil {
+			t.Errorf("%s, without distances: %+v, %v", name, e.Error, err)
+		}
 	}
-	_, p = designed(t, `{"kind":"ring","n":12}`, policy.Mixture)
-	if w, err = Of(context.Background(), p); err != nil {
+}
+
+// TestErrorOfOthers: a map has an error whatever found it, from the same draws: that of exact distances. No estimator
+// expects to be nearer than the default, but for what draws leave open; and what the reports know is one for all.
+func TestErrorOfOthers(t *testing.T) {
+	_, p := designed(t, `{"kind":"grid","rows":8,"cols":8,"p":1}`, policy.Mixture)
+	w, err := Of(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := releases(t, w, rand.New(rand.NewPCG(8, 8)), hill(2, 5, 1.5), 1000)
+	r, err := estimate.Map(context.Background(), w.problem(counts, nil), estimate.Settings{Draws: draws})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := w.Estimate(context.Background(), counts, Settings{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{ByEM, ByMLE, ByRaw} {
-		if e, err := w.Estimate(context.Background(), counts, Settings{Estimator: name}); err != nil || e.Error != nil {
-			t.Errorf("%s: %+v, %v", name, e.Error, err)
+		e, err := w.Estimate(context.Background(), counts, Settings{Estimator: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0.0
+		for _, d := range r.Draws {
+			want += far(t, w, e.Shares, d) / draws
+		}
+		// 64 places are their own groups, so that only rounding is between the two.
+		if e.Error == nil || !(math.Abs(e.Error.Expected/want-1) <= 1e-6) || !(e.Error.Within90 >= e.Error.Expected) {
+			t.Fatalf("%s: %+v, want %v", name, e.Error, want)
+		}
+		if !(e.Error.Expected >= 0.95*best.Error.Expected) { // the mean of draws is known to 5 %
+			t.Errorf("%s expects %v, the default %v", name, e.Error.Expected, best.Error.Expected)
+		}
+		if e.Information != best.Information || e.Verdict != best.Verdict || e.Error.Guess != best.Error.Guess {
+			t.Errorf("%s: %s, %s, %+v; the default %s, %s, %+v", name, e.Information, e.Verdict, *e.Error, best.Information,
+				best.Verdict, *best.Error)
 		}
 	}
 }

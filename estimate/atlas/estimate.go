@@ -35,7 +35,7 @@ type Settings struct {
 	Estimator string                // "" for ByMap, or ByEM if the cost has no distances
 	Prior     []float64             // public weights of the inputs, in any unit: the guess; nil if all are alike
 	Level     float64               // of the intervals of Regions; 0 for estimate.DefaultLevel
-	Progress  func(done, total int) // of ByMap; may be nil
+	Progress  func(done, total int) // of ByMap, or of its draws for the error of others; may be nil
 }
 
 // Estimate is a share of the population for each place.
@@ -47,9 +47,8 @@ type Estimate struct {
 
 	Models []estimate.Model // of ByMap, else nil
 	Signal *estimate.Signal // of ByMap, else nil: how much better the estimate is than the guess
-	// Error is how far the map is from the truth; nil if there are no distances, and of a Biased world, whose error
-	// nobody knows. What the reports know, and what they say of the guess, are "" then, and for another estimator than
-	// ByMap.
+	// Error is how far the map is from the truth, whatever its estimator; nil if there are no distances, and of a Biased
+	// world, whose error nobody knows. What the reports know, and what they say of the guess, are "" then.
 	Error       *Error
 	Information Information
 	Verdict     Verdict
@@ -140,14 +139,17 @@ func shares(counts []float64) ([]float64, error) {
 	return out, nil
 }
 
-// find runs the estimator.
+// find runs the estimator, and judges what it found.
 func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Settings) error {
+	posterior := func() (estimate.Result, error) {
+		return estimate.Map(ctx, p, estimate.Settings{Progress: s.Progress, Draws: draws})
+	}
 	switch e.Estimator {
 	case ByMap:
 		if w.Geometry == nil {
 			return cmp.Or(w.NoGeometry, estimate.ErrNoGeometry)
 		}
-		r, err := estimate.Map(ctx, p, estimate.Settings{Progress: s.Progress, Draws: draws})
+		r, err := posterior()
 		if err != nil {
 			return err
 		}
@@ -171,7 +173,14 @@ func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Sett
 		}
 		e.Shares = e.Raw
 	}
-	return nil
+	if w.Geometry == nil || w.Between == nil || w.Biased { // nothing to judge by
+		return nil
+	}
+	r, err := posterior()
+	if err != nil {
+		return err
+	}
+	return e.judge(ctx, w, r)
 }
 
 // Region is the share of a region by the counts alone: no prior and no estimator has a part in it.

@@ -95,7 +95,7 @@ func (m Map) Assumes(prior string) string {
 	text := ""
 	if m.Biased {
 		text = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
-			"More reports do not lessen that, and may make the map worse. "
+			"More reports do not lessen that, and may make the map worse. No error is stated, because nobody knows it. "
 	}
 	switch m.Estimator {
 	case ByMap:
@@ -124,6 +124,9 @@ func (m Map) Assumes(prior string) string {
 			"It piles mass on few places, and has no prior in it.", gap)
 	case ByRaw:
 		text += "The map is the reports as they are, biased by what privacy moved."
+	}
+	if m.Error == nil && !m.Biased && m.Estimator != ByMap {
+		text += " No error is stated, because the places have no distances."
 	}
 	return text
 }

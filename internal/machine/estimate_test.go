@@ -120,6 +120,13 @@ func TestEstimateForms(t *testing.T) {
 		byPolicy["estimator"] != "map" || !(b[0] > 0.3) {
 		t.Errorf("sum %v, weights %v, %v", sum, weights, byPolicy)
 	}
+	for _, name := range []string{"map", "em", "mle", "raw"} {
+		a := ask(t, "estimate", `{"policy":`+text(policy.Mixture)+counts+`,"estimator":"`+name+`"}`)
+		e, ok := a["map_error"].(map[string]any)
+		if !ok || !(e["expected"].(float64) <= e["within90"].(float64)) || a["information"] == nil || a["verdict"] == nil {
+			t.Errorf("%s: error %v, %v, %v", name, a["map_error"], a["information"], a["verdict"])
+		}
+	}
 	projected := ask(t, "estimate", `{"policy":`+text(policy.Projection)+counts+`}`)
 	if projected["map"] != nil || !strings.Contains(fmt.Sprint(projected["reason"]), "projection mode") ||
 		len(list(t, projected["raw"])) != 8 {

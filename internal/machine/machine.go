@@ -116,12 +116,13 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
 		"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
 		"     mode, which does not identify it, and for raw of other points), raw [kv]: the counts as shares, seconds;\n" +
+		"     where the cost has distances between inputs, of any estimator: map_error {expected, within90, guess}: how far\n" +
+		"     the truth is from the map on average, and in nine of ten cases at most, and from the guess on average, by draws\n" +
+		"     of the posterior of the estimator map, in the unit of distances; information: much, little or none, what the\n" +
+		"     counts know; verdict: confirm or change, what they say of the guess;\n" +
 		"     of the estimator map: models [{length, roughness, weight}], which the map is an average of, by weight: length\n" +
 		"     in the unit of distances, roughness the standard deviation of the map's logarithm, 0 for the guess; and signal:\n" +
-		"     none, weak or ok, whether the map is better than the guess; map_error {expected, within90, guess}: how far the\n" +
-		"     truth is from the map on average, and in nine of ten cases at most, and from the guess on average, by draws of\n" +
-		"     the posterior, in the unit of distances; information: much, little or none, what the counts know; verdict:\n" +
-		"     confirm or change, what they say of the guess; a model with smooth true is of smooth maps;\n" +
+		"     none, weak or ok, whether the map is better than the guess; a model with smooth true is of smooth maps;\n" +
 		"     of epochs: epochs [{epoch, map, rate, worth, drift, map_error, information, verdict}]: what a release counts for\n" +
 		"     that is an epoch older, how many of this epoch would say as much, and the part of the error that is due to\n" +
 		"     older ones; with regions, changes [{lower, upper, known}] of their shares;\n" +

@@ -34,7 +34,7 @@ export async function use(solve: saidOfWasm.Solve) {
   const [a] = await solve("project", [{cost: {kind: "ring", n: 6, p: 1}, mu: {index: [1], weight: [1]}, m: [1], eps: 1, want: ["q"]}]);
   a.q[0] + a.lower;
   const [e] = await solve("estimate", [{cost: {kind: "grid", rows: 1, cols: 2}, m: [1, 1], eps: "1", counts: [1, 2], groups: true}]);
-  (e.map ?? e.raw)[0] + (e.groups?.low[0] ?? 0);
+  (e.map ?? e.raw)[0] + (e.groups?.low[0] ?? 0) + (e.map_error?.within90 ?? 0);
   (await solve("hilbert", [{define: "c"}, {reg: 1, cost: "c"}]))[0].anything;
   // @ts-expect-error: a misspelt answer
   a.qq;

@@ -18,6 +18,10 @@ test("a map, in the second program alone", {skip}, async () => {
   const both = await solver(readFileSync(new URL("wpm-estimate.wasm.gz", file)));
   const [a] = await both("estimate", [line]);
   assert.ok(a.map[0] > a.map[1] && a.map[1] > a.map[2] && a.groups.of.length === 3, JSON.stringify(a));
+  for (const estimator of ["map", "em", "mle", "raw"]) {
+    const [{map_error: e, information}] = await both("estimate", [{...line, estimator}]);
+    assert.ok(e.expected > 0 && e.expected <= e.within90 && information, `${estimator} ${JSON.stringify(e)}`);
+  }
   const ring = {cost: {kind: "ring", n: 4, p: 1}, reg: 1, want: ["diameter"]};
   assert.deepEqual(await both("hilbert", [ring]), await solve("hilbert", [ring]));
 });

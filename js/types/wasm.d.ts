@@ -114,6 +114,11 @@ export interface EstimateAnswer {
   raw: number[];
   models?: {length: number, roughness: number, weight: number}[];
   signal?: "none" | "weak" | "ok";
+  /** Distances of the truth: from the map on average, and in nine of ten cases at most, and from the guess on average. */
+  map_error?: {expected: number, within90: number, guess: number};
+  /** What the counts know, and what they say of the guess. */
+  information?: "much" | "little" | "none";
+  verdict?: "confirm" | "change";
   gap?: number;
   patch?: number[];
   groups?: {of: number[], share: number[], low: number[], high: number[]};

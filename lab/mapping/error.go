@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -77,6 +78,9 @@ func RunErrors(ctx context.Context, cfg Config) (Errors, error) {
 	if err != nil {
 		return Errors{}, err
 	}
+	if cfg.Estimator != "" && !atlas.Known(cfg.Estimator) {
+		return Errors{}, fmt.Errorf("%w: Estimator %q is not %s", ErrConfig, cfg.Estimator, atlas.Estimators)
+	}
 	if cfg.Cases < 1 || cfg.Cases > maxCases {
 		return Errors{}, fmt.Errorf("%w: %d Cases", ErrConfig, cfg.Cases)
 	}
@@ -150,7 +154,7 @@ func (s study) statedCase(ctx context.Context, w world, eps ldp.Epsilon, devices
 		if err != nil {
 			return err
 		}
-		if runs[n], err = at.Estimate(ctx, counts, atlas.Settings{}); err != nil {
+		if runs[n], err = at.Estimate(ctx, counts, atlas.Settings{Estimator: s.cfg.Estimator}); err != nil {
 			return err
 		}
 		out.Real[n], _, err = distance(ctx, c, w, runs[n].Shares)
@@ -263,6 +267,7 @@ func (r Errors) report() report.Report {
 		Settings: []report.Setting{{Name: "ε", Value: strings.Join(r.Config.Epsilons, ", ")},
 			{Name: "devices", Value: fmt.Sprint(r.Config.Devices)},
 			{Name: "simulations", Value: fmt.Sprint(r.Config.Runs)},
+			{Name: "estimator", Value: cmp.Or(r.Config.Estimator, atlas.ByMap)},
 			{Name: "policy", Value: "default design, mixture mode"}},
 	}
 }

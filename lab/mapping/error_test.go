@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
@@ -53,7 +54,12 @@ func TestRunErrors(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again.Cases, got.Cases) {
 		t.Errorf("other cases on one thread: %v", err)
 	}
-	for _, cfg := range []Config{{Cases: -1}, {Cases: maxCases + 1}, {Maps: []string{"nowhere"}}, {Runs: -1}} {
+	cfg.Cases, cfg.Estimator = 1, atlas.ByRaw
+	raw, err := RunErrors(context.Background(), cfg)
+	if err != nil || reflect.DeepEqual(raw.Cases[0].Real, got.Cases[0].Real) || !(raw.Cases[0].Expected[0] > 0) {
+		t.Errorf("raw maps: %+v, %v", raw.Cases, err)
+	}
+	for _, cfg := range []Config{{Estimator: "best"}, {Cases: -1}, {Cases: maxCases + 1}, {Maps: []string{"nowhere"}}, {Runs: -1}} {
 		if _, err := RunErrors(context.Background(), cfg); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", cfg, err)
 		}

@@ -39,6 +39,8 @@ type Config struct {
 	Seed     uint64   `json:"seed"`
 	Plan     bool     `json:"plan"`  // other maps, and predictions of every case beside what maps are
 	Cases    int      `json:"cases"` // of RunErrors; 0: 60
+	// Estimator of RunErrors, as of atlas.Settings; "": the default.
+	Estimator string `json:"estimator,omitempty"`
 
 	// Progress, if not nil, is told how much is done. Calls never overlap.
 	Progress func(done, total int, what string) `json:"-"`

@@ -231,6 +231,7 @@ class TestEstimate(unittest.TestCase):
         # Counts are off by 1/2 in 1e9, and the gap of the likelihood is at most 1e-6: a second-order quantity.
         self.assertLess(np.abs(r.map - theta).sum(), 0.05)
         self.assertLessEqual(r.gap, 1e-6)
+        self.assertTrue(0 < r.map_error.expected <= r.map_error.within90)
         parts = wpm.estimate(counts, C=GRID, m=d.m, eps=4)
         whole = wpm.estimate(counts, d.publish().text)
         self.assertEqual((parts.signal, whole.signal), ("ok", "ok"))

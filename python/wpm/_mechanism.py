@@ -530,9 +530,9 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
         estimator, reason, models, signal, gap
             Where there is one. signal says whether the map is better than the guess: "none", "weak" or "ok".
         map_error
-            Of the estimator map: {"expected", "within90", "guess"}, the mean distance of the truth from the map, the
-            distance that it is within in nine of ten cases, and its mean distance from the guess. The distances are
-            W_p, in the unit of the places, by draws of the posterior.
+            Where the cost has distances between inputs: {"expected", "within90", "guess"}, the mean distance of the
+            truth from the map, the distance that it is within in nine of ten cases, and its mean distance from the
+            guess. The distances are W_p, in the unit of the places, by draws of the posterior of the estimator "map".
         information, verdict
             With map_error: what the counts know ("much", "little" or "none"), and what they say of the guess
             ("confirm" or "change").

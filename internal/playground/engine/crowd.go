@@ -20,6 +20,8 @@ type MapAnswer struct {
 	W1     float64   `json:"w1"`    // to the truth
 	Guess  float64   `json:"guess"` // the same share at every place
 	Signal string    `json:"signal,omitempty"`
+	// Error is what the estimate says of itself, in units, without the truth.
+	Error *atlas.Error `json:"error,omitempty"`
 }
 
 // crowd is people, and what each of them really does.
@@ -131,6 +133,10 @@ func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnsw
 		var m atlas.Estimate
 		if m, err = d.estimate(ctx, c.releases(d)); err == nil {
 			a.Shares, a.Signal = m.Shares, m.Signal.String()
+			if e := m.Error; e != nil {
+				u := c.world.scale
+				a.Error = &atlas.Error{Expected: u * e.Expected, Within90: u * e.Within90, Guess: u * e.Guess}
+			}
 		}
 	}
 	if err != nil {

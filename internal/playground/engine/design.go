@@ -140,7 +140,7 @@ func (d *design) estimate(ctx context.Context, counts []uint64) (atlas.Estimate,
 	if err != nil {
 		return atlas.Estimate{}, err
 	}
-	w := atlas.World{Channel: channel, Geometry: d.world.near} // which every design of these places shares
+	w := atlas.World{Channel: channel, Geometry: d.world.near, Between: d.world.cost} // which every design of these places shares
 	return w.Estimate(ctx, counts, atlas.Settings{Estimator: atlas.ByMap})
 }
 

@@ -80,6 +80,11 @@ func TestCity(t *testing.T) {
 		if (m.Signal != "") != (what == Estimate) {
 			t.Errorf("%s: signal %q", what, m.Signal)
 		}
+		// What the map says of itself is in units, as what it is: lab's study of errors has nine of ten within 40 %.
+		if e := m.Error; (e != nil) != (what == Estimate) ||
+			e != nil && !(e.Expected <= e.Within90 && e.Expected < 1.4*m.W1 && m.W1 < 1.4*e.Expected) {
+			t.Errorf("%s: error %+v, W1 %v", what, e, m.W1)
+		}
 	}
 	w := ask(t, Request{Do: World}).World
 	if len(w.X) != 400 || w.Rows != 20 || w.Cols != 20 || w.Unit != "cells" || w.Own || w.X[21] != 1.5/20 ||

@@ -161,6 +161,8 @@
     if (e && !e.stale) {
       say('learned', 'From ' + settings.people.toLocaleString('en') + ' places, one of each person, the map is ' + far(e.w1) +
         ' from the truth. A guess without any data is ' + far(e.guess) + ' away.' +
+        (e.error ? ' By the releases alone, the server expects its map to be about ' + far(e.error.expected) +
+          ' off, and at most ' + far(e.error.within90) + ' in nine of ten cases.' : '') +
         (e.signal === 'none' ? ' These few releases say next to nothing at this ε.' : ''));
     } else if (raw) {
       say('learned', 'The releases as they come are ' + far(raw.w1) + ' from the truth.' +

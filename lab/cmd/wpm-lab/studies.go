@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/lab/compare"
 	"github.com/wpm-go/wpm/lab/country"
@@ -466,6 +467,7 @@ func errorsStudy() study {
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
 			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000,50000)"},
 			&cli.IntFlag{Name: "cases", Value: 60, Usage: "`NUMBER` of cases"},
+			&cli.StringFlag{Name: "estimator", Value: atlas.ByMap, Usage: "`NAME` of what finds the maps: " + atlas.Estimators},
 			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
 		},
 	}
@@ -499,7 +501,7 @@ func runErrors(ctx context.Context, c *cli.Command) (any, func(io.Writer) error,
 func mappingConfig(c *cli.Command) (mapping.Config, error) {
 	cfg := mapping.Config{
 		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"),
-		Runs: c.Int("runs"), Cases: c.Int("cases"),
+		Runs: c.Int("runs"), Cases: c.Int("cases"), Estimator: c.String("estimator"),
 		Seed: c.Uint64("seed"), Plan: c.Bool("plan"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
 	if c.String("maps") != "" {
