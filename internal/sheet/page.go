@@ -105,8 +105,8 @@ const earth = 6371.0088
 const named = 5
 
 // percent prints a share, which is rounded already.
-func percent(v *float64) string {
-	return strconv.FormatFloat(*significant(100**v, 12), 'f', -1, 64) + " %"
+func percent(v *real) string {
+	return strconv.FormatFloat(float64(*significant(100*float64(*v), 12)), 'f', -1, 64) + " %"
 }
 
 // words says the share of a row, with its interval.

@@ -14,19 +14,32 @@ import (
 
 // row is a line of a table, or the properties of a feature. What it has not is nil.
 type row struct {
-	Epoch string   `json:"epoch,omitempty"` // of a sequence
-	Kind  string   `json:"kind"`            // place, output, group or region
-	Label string   `json:"label"`
-	Share *float64 `json:"share"`
-	Low   *float64 `json:"low"`
-	High  *float64 `json:"high"`
-	Group *int     `json:"group"` // from 1, the largest share first
-	Error *float64 `json:"error"` // of the whole map
-	Guess *float64 `json:"guess"`
-	Raw   *float64 `json:"raw"`
-	Truth *float64 `json:"truth,omitempty"`
+	Epoch string `json:"epoch,omitempty"` // of a sequence
+	Kind  string `json:"kind"`            // place, output, group or region
+	Label string `json:"label"`
+	Share *real  `json:"share"`
+	Low   *real  `json:"low"`
+	High  *real  `json:"high"`
+	Group *int   `json:"group"` // from 1, the largest share first
+	Error *real  `json:"error"` // of the whole map
+	Guess *real  `json:"guess"`
+	Raw   *real  `json:"raw"`
+	Truth *real  `json:"truth,omitempty"`
 
 	places []int // that it is about, of the inputs or the outputs
+}
+
+// real is a number that is written with a point, also if it is whole: readers of a table take a column for one of
+// integers, if all that it has are 0 and 1.
+type real float64
+
+// MarshalJSON writes it.
+func (v real) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(float64(v))
+	if err == nil && !bytes.ContainsAny(text, ".e") {
+		text = append(text, ".0"...)
+	}
+	return text, err
 }
 
 // digits returns how many decimals the first digit of an error needs.
@@ -38,28 +51,28 @@ func digits(err float64) int {
 }
 
 // rounded returns v to a number of decimals.
-func rounded(v float64, decimals int) *float64 {
+func rounded(v float64, decimals int) *real {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', decimals, 64), 64)
-	return &r
+	return (*real)(&r)
 }
 
 // outward rounds an interval of shares to two digits of its half width, so that it holds all that it did.
-func outward(low, high float64) (a, b *float64) {
+func outward(low, high float64) (a, b *real) {
 	d := min(digits((high-low)/2)+1, 15)
 	step := math.Pow10(-d)
-	if a, b = rounded(low, d), rounded(high, d); *a > low {
-		a = rounded(max(*a-step, 0), d)
+	if a, b = rounded(low, d), rounded(high, d); float64(*a) > low {
+		a = rounded(max(float64(*a)-step, 0), d)
 	}
-	if *b < high {
-		b = rounded(min(*b+step, 1), d)
+	if float64(*b) < high {
+		b = rounded(min(float64(*b)+step, 1), d)
 	}
 	return a, b
 }
 
 // significant returns v to n significant digits.
-func significant(v float64, n int) *float64 {
+func significant(v float64, n int) *real {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
-	return &r
+	return (*real)(&r)
 }
 
 // doubt is what stands for the error of a share without an interval: that of so many people who answer openly.
@@ -118,7 +131,7 @@ func (s Sheet) rows() (list []row) {
 			r.Guess = significant(s.Guess[i], 4)
 		}
 		if s.Truth != nil {
-			r.Truth = &s.Truth[i]
+			r.Truth = (*real)(&s.Truth[i])
 		}
 		if same && s.Raw != nil {
 			r.Raw = significant(s.Raw[i], 4)
@@ -178,11 +191,11 @@ func (s Sheet) head() []string {
 
 // lines writes the rows below head.
 func (s Sheet) lines(write func([]string) error) {
-	number := func(v *float64) string {
+	number := func(v *real) string {
 		if v == nil {
 			return ""
 		}
-		return strconv.FormatFloat(*v, 'g', -1, 64)
+		return strconv.FormatFloat(float64(*v), 'g', -1, 64)
 	}
 	for _, r := range s.rows() {
 		line := []string{r.Label}
@@ -191,9 +204,9 @@ func (s Sheet) lines(write func([]string) error) {
 			at = s.at(r, r.places[0])
 		}
 		for n := range s.Places.Columns {
-			var v *float64
+			var v *real
 			if n < len(at) {
-				v = &at[n]
+				v = (*real)(&at[n])
 			}
 			line = append(line, number(v))
 		}

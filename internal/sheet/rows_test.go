@@ -26,10 +26,11 @@ func TestRounding(t *testing.T) {
 	}
 	for low := 0.0; low < 1; low += 0.0173 {
 		for high := low; high <= 1; high += 0.0119 {
-			a, b := outward(low, high)
-			if half := (high - low) / 2; *a > low || *b < high || *a < 0 || *b > 1 ||
-				half > 0 && (low-*a > half/10+2e-15 || *b-high > half/10+2e-15) {
-				t.Errorf("[%v, %v] becomes [%v, %v]", low, high, *a, *b)
+			x, y := outward(low, high)
+			a, b := float64(*x), float64(*y)
+			if half := (high - low) / 2; a > low || b < high || a < 0 || b > 1 ||
+				half > 0 && (low-a > half/10+2e-15 || b-high > half/10+2e-15) {
+				t.Errorf("[%v, %v] becomes [%v, %v]", low, high, a, b)
 			}
 		}
 	}
@@ -62,14 +63,14 @@ func TestShapes(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]],[[1,1],[2,2],[2,1],[1,1]]]},` +
-			`"properties":{"kind":"place","label":"a","share":0.12,"low":0,"high":0.7,"group":1,"error":1.2,"guess":0.5,"raw":0.2}`,
+			`"properties":{"kind":"place","label":"a","share":0.12,"low":0.0,"high":0.7,"group":1,"error":1.2,"guess":0.5,"raw":0.2}`,
 		`"geometry":{"type":"MultiPolygon","coordinates":[[[[-170,0],[-169,0],[-169,1],[-170,0]]],[[[-160,0],`,
 		`"geometry":{"type":"Point","coordinates":[3,3]},` +
 			`"properties":{"kind":"place","label":"c","share":0.4,"low":0.3,"high":0.5,"group":2,`,
 		`"geometry":{"type":"MultiPolygon","coordinates":[[[[0,0],[4,0],[4,4],[0,4],[0,0]],[[1,1]`,
 		`"properties":{"kind":"group","label":"2 around b","share":0.6,"low":0.5,"high":0.7,"group":1,`,
-		`"geometry":{"type":"MultiPoint","coordinates":[[0.5,0.5],[-170,1],[3,3]]},"properties":{"kind":"region","label":"all","share":1,` +
-			`"low":1,"high":1,"group":null,`,
+		`"geometry":{"type":"MultiPoint","coordinates":[[0.5,0.5],[-170,1],[3,3]]},"properties":{"kind":"region","label":"all","share":1.0,` +
+			`"low":1.0,"high":1.0,"group":null,`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in\n%s", want, text)
