@@ -78,7 +78,7 @@ func (f Form) Number(epoch string) (int, error) {
 	if !ok || f.name(t) != epoch || epoch[:4] < "2000" { // all names of other length have been refused
 		return 0, fmt.Errorf("%w: %.64q, want %s from the year 2000 on", ErrEpoch, epoch, f.example())
 	}
-	days := int(t.Sub(time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC)) / (24 * time.Hour))
+	days := int(t.Unix()/(24*60*60)) - 4 // since Monday, 1970-01-05: a time.Duration would end in 2262
 	switch f {
 	case Year:
 		return t.Year(), nil
