@@ -510,11 +510,11 @@ func (l *Books) account(d Debit, ready func() (Draw, error)) ([]byte, error) {
 	if l.fault != nil {
 		return nil, l.fault
 	}
-	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
-		return nil, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
-	}
 	if err := l.pin(); err != nil {
 		return nil, err
+	}
+	if !l.limit.IsZero() && eps.Cmp(l.limit) > 0 {
+		return nil, fmt.Errorf("%w: the policy has epsilon %v, above the device's maximum %v", ErrBudget, eps, l.limit)
 	}
 	kind, err := l.admit(d)
 	if err != nil {

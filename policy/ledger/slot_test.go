@@ -526,6 +526,25 @@ func TestKey(t *testing.T) {
 	if err := open(key, "c"); err != nil {
 		t.Error(err)
 	}
+	// Also before the device's own limit: what is refused for that has pinned its key, or is refused for its key.
+	fresh := new(memory)
+	for k, want := range map[string]error{string(key): ErrBudget, string(other): ErrKey} {
+		l, err := New(fresh, Options{Epoch: "a", Budget: "9", Key: key, MaxEpsilon: mustEpsilon(t, "1/2")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Release(t.Context(), m, l, nil, identity); !errors.Is(err, ErrBudget) {
+			t.Errorf("above the limit: %v", err)
+		}
+		_ = l.Close()
+		if l, err = New(fresh, Options{Epoch: "a", Key: []byte(k), MaxEpsilon: mustEpsilon(t, "1/2")}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Release(t.Context(), m, l, nil, identity); !errors.Is(err, want) {
+			t.Errorf("above the limit, under %x: %v, want %v", k, err, want)
+		}
+		_ = l.Close()
+	}
 	if s, err := Read(store.Bytes()); err != nil || !bytes.Equal(s.Key, key) || s.Spent.Cmp(big.NewRat(3, 1)) != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
