@@ -18,6 +18,7 @@ import (
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 var kinds = map[string]wpm.Kind{}
@@ -165,6 +166,7 @@ func publish(_ context.Context, r request) (answer, error) {
 		Base     string            `json:"base"`
 		Note     string            `json:"note"`
 		Metadata map[string]string `json:"metadata"`
+		Schedule schedule          `json:"schedule"`
 	}
 	if err := r.decode(&in); err != nil {
 		return answer{}, err
@@ -184,12 +186,21 @@ func publish(_ context.Context, r request) (answer, error) {
 	p, err := d.Publish(policy.Config{
 		Mode: policy.Mode(in.Mode), Provenance: from, Metadata: in.Metadata,
 		InputLabels: in.Inputs, OutputLabels: in.Outputs, InputAliases: places.Aliases(in.Inputs),
+		Schedule: ledger.Schedule(in.Schedule),
 	})
 	if err != nil {
 		return answer{}, err
 	}
 	text, err := policy.Encode(p)
 	return answer{value: map[string]string{"policy": string(text)}}, err
+}
+
+// schedule is when clients release, with the names of a policy file.
+type schedule struct {
+	Epochs ledger.Form `json:"epochs"`
+	First  string      `json:"first"`
+	Last   string      `json:"last"`
+	Period int         `json:"period"`
 }
 
 type policyAnswer struct {
@@ -207,6 +218,7 @@ type policyAnswer struct {
 	Note     string            `json:"note"`
 	Metadata map[string]string `json:"metadata"`
 	Cost     json.RawMessage   `json:"cost"`
+	Schedule schedule          `json:"schedule"`
 	// Of a verification.
 	Verified   bool     `json:"verified"`
 	Worst      *float64 `json:"worst_case"` // proved by the certificate, if there is one
@@ -234,7 +246,7 @@ func readPolicy(ctx context.Context, r request) (answer, error) {
 		Mode: string(p.Mode()), K: p.Inputs(), Kv: p.Outputs(), Inputs: p.InputLabels(), Outputs: p.OutputLabels(),
 		Geometry: places.FormatOrigin(from.Geometry, from.GeometryEpsilon),
 		Base:     places.FormatOrigin(from.BaseMeasure, from.BaseMeasureEpsilon),
-		Note:     from.Note, Metadata: p.Metadata(), Cost: p.Cost(),
+		Note:     from.Note, Metadata: p.Metadata(), Cost: p.Cost(), Schedule: schedule(p.Schedule()),
 	}
 	if in.Verify {
 		if err := out.verify(ctx, p); err != nil {

@@ -165,6 +165,7 @@ func simulate(ctx context.Context, r request) (answer, error) {
 		Devices int    `json:"devices"`
 		Atoms   int    `json:"atoms"`
 		Seed    uint64 `json:"seed"`
+		Epoch   string `json:"epoch"`
 		Path    string `json:"path"`
 	}
 	if err := r.decode(&in); err != nil {
@@ -187,7 +188,14 @@ func simulate(ctx context.Context, r request) (answer, error) {
 			cfg.Users = append(cfg.Users, simulation.User{Inputs: support[from:to], Counts: counts[from:to]})
 		}
 	}
-	c, err := simulated(ctx, cfg, in.Path)
+	name := reports.SimulatedEpoch
+	if in.Epoch != "" {
+		if cfg, err = cfg.In(in.Epoch); err != nil {
+			return answer{}, err
+		}
+		name += "-" + in.Epoch
+	}
+	c, err := simulated(ctx, cfg, name, in.Path)
 	if err != nil {
 		return answer{}, err
 	}
@@ -195,7 +203,7 @@ func simulate(ctx context.Context, r request) (answer, error) {
 }
 
 // simulated counts the reports of a simulation as they are drawn, and writes them to a new file, unless path is empty.
-func simulated(ctx context.Context, cfg simulation.Config, path string) (c aggregate.Counts, err error) {
+func simulated(ctx context.Context, cfg simulation.Config, epoch, path string) (c aggregate.Counts, err error) {
 	counter, err := aggregate.NewCounter(cfg.Policy)
 	if err != nil {
 		return c, err
@@ -222,7 +230,7 @@ func simulated(ctx context.Context, cfg simulation.Config, path string) (c aggre
 	}()
 	reader := reports.Reader{Open: func(string) (io.ReadCloser, error) { return read, nil }, Magic: binaryReport,
 		Size: policy.ReportSize}
-	c, err = reader.Count(ctx, counter, []string{"simulation"}, reports.SimulatedEpoch)
+	c, err = reader.Count(ctx, counter, []string{"simulation"}, epoch)
 	read.CloseWithError(err)
 	return c, errors.Join(err, <-over)
 }

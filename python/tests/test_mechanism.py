@@ -142,6 +142,35 @@ class TestDesign(unittest.TestCase):
                 p.write(path)
         self.assertEqual(d.publish("projection").mode, "projection")
 
+    def test_schedule(self):
+        """A policy states its epochs and period, and simulated months make maps in a row."""
+        d = wpm.design(GRID, 4)
+        self.assertIsNone(d.publish().schedule)
+        p = d.publish(epochs="month", first="2026-01", last="2027-12", period=2)
+        self.assertEqual((p.version, p.schedule),
+                         (3, {"epochs": "month", "first": "2026-01", "last": "2027-12", "period": 2}))
+        self.assertTrue(p.verify().verified)
+        users = [9, 1] + [0] * 10
+        months = [wpm.simulate(p, users, devices=1000, epoch=f"2026-0{n}") for n in (1, 2, 3)]
+        self.assertEqual([c.epoch for c in months], [f"simulation-2026-0{n}" for n in (1, 2, 3)])
+        # Each device has one of two slots: in two months in a row all devices report, and in the third those of the first.
+        self.assertEqual(months[0].total + months[1].total, 1000)
+        self.assertEqual(months[2].total, months[0].total)
+        self.assertTrue(400 < months[0].total < 600)  # 6 deviations of an even draw are 95
+        r = wpm.estimate_epochs(months, p)
+        self.assertEqual([e.map.argmax() for e in r.epochs], [0, 0, 0])
+        for bad in ({"period": 12}, {"epochs": "month", "period": 1}, {"epochs": "month", "period": 10**9},
+                    {"epochs": "decade"}, {"epochs": "month", "first": "2026"}, {"epochs": "month", "period": 0},
+                    {"epochs": "month", "first": "2026-02", "last": "2026-01"}, {"first": "2026"}, {"epochs": 3},
+                    {"epochs": "month", "period": 1.5}):
+            with self.subTest(**bad), self.assertRaises(wpm.InputError):
+                d.publish(**bad)
+        for bad in ("2026", "june", "2026-13", "simulation-2026-01"):
+            with self.subTest(epoch=bad), self.assertRaises(wpm.InputError):
+                wpm.simulate(p, users, devices=10, epoch=bad)
+        with self.assertRaises(wpm.InputError):
+            wpm.simulate(d.publish(), users, devices=10, epoch="2026-01")
+
     def test_broken(self):
         """One digit changed: refused. Only what a certificate claims may be less than what it proves."""
         p = wpm.design(GRID, "1.5").publish()

@@ -180,6 +180,10 @@ class Design:
         base: str = ...,
         note: str = ...,
         metadata: Optional[Mapping[str, str]] = ...,
+        epochs: Optional[str] = ...,
+        first: Optional[str] = ...,
+        last: Optional[str] = ...,
+        period: Optional[int] = ...,
     ) -> Policy: ...
 
 class Policy:
@@ -197,6 +201,7 @@ class Policy:
     note: str
     metadata: Dict[str, str]
     cost: Any
+    schedule: Optional[Dict[str, Any]]
     lo: _Float
     hi: _Float
     def __init__(self, text: Union[str, bytes]) -> None: ...
@@ -386,6 +391,7 @@ def simulate(
     devices: Optional[int] = ...,
     atoms: Optional[int] = ...,
     seed: int = ...,
+    epoch: Optional[str] = ...,
     path: Optional[_Path] = ...,
     progress: _Progress = ...,
 ) -> Counts: ...

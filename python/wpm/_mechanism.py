@@ -280,7 +280,8 @@ class Design:
 
         return pandas.DataFrame(rows, index=self._rows, columns=self._columns)
 
-    def publish(self, mode="mixture", *, labels=None, output_labels=None, geometry="", base="", note="", metadata=None):
+    def publish(self, mode="mixture", *, labels=None, output_labels=None, geometry="", base="", note="", metadata=None,
+                epochs=None, first=None, last=None, period=None):
         """Make the policy, the file that every client gets.
 
         Parameters
@@ -296,6 +297,13 @@ class Design:
             Where the base measure comes from: "data-independent", or "derived-dp:EPS".
         note : str, optional
         metadata : dict of str, optional
+        epochs : {"year", "month", "week", "day"}, optional
+            The form of the epochs, in UTC, such as 2026-03 for a month. Without it any word is an epoch.
+        first, last : str, optional
+            The first and the last epoch of the policy. Devices refuse it before and after.
+        period : int, optional
+            A device reports once in so many epochs, in a slot that it draws. Any so many epochs in a row cost eps
+            together.
 
         Returns
         -------
@@ -304,11 +312,22 @@ class Design:
         Raises
         ------
         InputError
+
+        Examples
+        --------
+        >>> import wpm
+        >>> p = wpm.design({"kind": "ring", "n": 8, "p": 1}, 4).publish(epochs="month", period=12, first="2026-01")
+        >>> p.version, p.schedule["period"]
+        (3, 12)
         """
         labels = self._rows if labels is None else labels
         output_labels = self._columns if output_labels is None else output_labels
         args = {"handle": self._handle.number, "mode": mode, "geometry": geometry, "base": base, "note": note,
                 "metadata": metadata or {}}
+        schedule = {"epochs": epochs, "first": first, "last": last}
+        args["schedule"] = {name: label(x) for name, x in schedule.items() if x is not None}
+        if period is not None:
+            args["schedule"]["period"] = _count(period, "period")
         for name, given in (("inputs", labels), ("outputs", output_labels)):
             if given is None:
                 continue
@@ -397,6 +416,8 @@ class Policy:
         Its SHA-256, by which clients and reports name it.
     epsilon, bits, mode, version, shape, labels, output_labels, geometry, base, note, metadata, cost
         What it states. labels and output_labels are None where it has none.
+    schedule : dict or None
+        Of a policy that states its epochs: their form, and where stated first, last and period.
     lo, hi : (kv,) ndarray
         Its box, to the nearest float64.
 
@@ -420,6 +441,7 @@ class Policy:
             setattr(self, name, value[name])
         self.shape = value["k"], value["kv"]
         self.labels, self.output_labels = value["inputs"], value["outputs"]
+        self.schedule = {name: x for name, x in value["schedule"].items() if x} or None
         self.lo, self.hi = out["lo"], out["hi"]
 
     @classmethod

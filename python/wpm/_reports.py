@@ -151,7 +151,7 @@ def _column(values, name):
     return b"\n" + text if text.startswith((b"wpm1", b"\x1f\x8b")) else text  # a line, not the start of another format
 
 
-def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, path=None, progress=None):
+def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, epoch=None, path=None, progress=None):
     """Count the reports of made-up devices, each drawn as a device would, from a seed.
 
     Parameters
@@ -166,6 +166,9 @@ def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, path=None,
         Without users: how many places a device has, 20 or all if it is not given.
     seed : int, optional
         Of all draws.
+    epoch : str, optional
+        Of a policy with a period: only the devices that report in this epoch, such as "2026-03". A device has the same
+        slot in all epochs.
     path : str or path, optional
         A new file for the reports, as ``wpm simulate`` writes it: with a mark in its first line.
     progress : bool or callable, optional
@@ -174,7 +177,7 @@ def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, path=None,
     Returns
     -------
     Counts
-        Their epoch is "simulation", so that they do not get among those of people.
+        Their epoch is "simulation", or "simulation-" and the epoch, so that they do not get among those of people.
 
     Raises
     ------
@@ -204,7 +207,8 @@ def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, path=None,
         arrays, number = _users(users, k, policy.labels)
     args = {"policy": policy.text, "devices": number if devices is None else int(whole(devices, "devices", ndim=0)),
             "atoms": min(20, k) if atoms is None else int(whole(atoms, "atoms", ndim=0)),
-            "seed": int(whole(seed, "seed", ndim=0)), "path": "" if path is None else os.fsdecode(path)}
+            "seed": int(whole(seed, "seed", ndim=0)), "epoch": "" if epoch is None else label(epoch),
+            "path": "" if path is None else os.fsdecode(path)}
     if args["devices"] < 1 or args["atoms"] < 1 or args["seed"] < 0:
         raise InputError("devices and atoms are above 0, and seed is not negative")
     value, out = _lib.call("simulate", args, progress=progress, **arrays)

@@ -125,15 +125,9 @@ func moves(c *cli.Command, p policy.Policy, cfg *simulation.Config) (err error) 
 	if !c.IsSet("epoch") {
 		return nil
 	}
-	s := p.Schedule()
-	if s.Period == 0 {
-		return errors.New("-epoch: the policy has no period, so that every device reports in every epoch")
-	}
-	t, err := s.Epochs.Number(strings.TrimPrefix(c.String("epoch"), "simulation-"))
-	if err != nil {
+	if *cfg, err = cfg.In(strings.TrimPrefix(c.String("epoch"), "simulation-")); err != nil {
 		return fmt.Errorf("-epoch: %w", err)
 	}
-	cfg.Period, cfg.Slot = s.Period, t%s.Period
 	return nil
 }
 
