@@ -335,8 +335,16 @@ func TestAggregateProjection(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	if text := must(t, "", "aggregate", "-counts", counts, "-assume-mixture", path); !strings.Contains(text,
-		"Biased: the policy is of projection mode") {
+		"Biased: the policy is of projection mode") || !strings.Contains(text, "the bias would be about 0.") {
 		t.Errorf("%s", text)
+	}
+	// Of many reports the bias is more than the error: whatever the estimator, there is no such map.
+	many := write(t, dir, "many", "index,count\n0,400000\n1,200000\n5,90000\n")
+	for _, flag := range []string{"-assume-mixture", "-invert"} {
+		if status, out, errs := try(t, "", "aggregate", "-counts", many, flag, path); status != device.Bad || out != "" ||
+			!strings.Contains(errs, "-assume-mixture: 690000 reports are too many: ") || !strings.Contains(errs, " steps, more than the 0.0") {
+			t.Errorf("%s: status %d, %s%s", flag, status, out, errs)
+		}
 	}
 }
 

@@ -46,6 +46,9 @@ func Aggregate() *cli.Command {
 			"-regions FILE has lines region,label or region,label,weight. The intervals are approximate for single\n" +
 			"places, and too narrow where nearly everyone is in one place.\n" +
 			"-invert is short for -estimator mle -assume-mixture: the most likely map, of a policy of either mode.\n" +
+			"-assume-mixture takes reports of projection mode for such of mixture mode. The map is then biased, and more\n" +
+			"reports make it worse, not better. It is refused where the bias is forecast to be larger than what a map of as\n" +
+			"many reports in mixture mode is off: for made-up people at three places each, from the policy alone.\n" +
 			"Files of -map round shares to what is known of them, and have the groups and the regions after the places.\n" +
 			"GeoJSON has points, the cells of a grid, or the polygons of -shapes. Coordinates of a great-circle cost are\n" +
 			"WGS 84; all others are the policy's own.\n" +
@@ -67,7 +70,7 @@ func Aggregate() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
 				Usage: "also write the histogram as CSV to `FILE`: label,count,estimate,lower,upper; -counts reads it"},
 			&cli.FloatFlag{Name: "confidence", Value: aggregate.DefaultConfidence, Usage: "`PROBABILITY` that all bands hold"},
-			&cli.BoolFlag{Name: "invert", Usage: "the same as -estimator mle -assume-mixture"},
+			&cli.BoolFlag{Name: "invert", Usage: "the same as -estimator mle -assume-mixture, and refused where that is"},
 			&cli.IntFlag{Name: "top", Value: 20,
 				Usage: "print `N` lines of a table, the largest first, 0 for all; single places are then listed whatever the signal"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},

@@ -38,7 +38,7 @@ func mapFlags() []cli.Flag {
 		&cli.StringFlag{Name: "prior",
 			Usage: "public weights of the inputs, what one would guess without a report: CSV `FILE`, label,weight (default: all the same)"},
 		&cli.BoolFlag{Name: "assume-mixture",
-			Usage: "make a map of a projection policy as if it were in mixture mode: biased"},
+			Usage: "make a map of a projection policy as if it were in mixture mode: biased, worse with more reports, refused of many"},
 	}
 }
 
@@ -274,6 +274,10 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 		return m, err
 	}
 	m.between = w.Between
+	told, err := checkAssumed(ctx, p, w, m.reports)
+	if err != nil {
+		return m, err
+	}
 	bar := shell.Progress(c.Root().ErrWriter)
 	s := atlas.Settings{Estimator: estimator, Prior: in.prior, Level: in.level,
 		Progress: func(done, total int) { bar(done, total, "map") }}
@@ -286,6 +290,7 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 		return m, fmt.Errorf("-estimator %s: %w", r.Estimator, err)
 	default:
 		m.found(r, places.UnitOfPolicy(p))
+		m.note = strings.TrimSpace(m.note + " " + told)
 		m.unit = places.UnitOfPolicy(p).Name
 	}
 	if in.regions != nil { // whatever the estimator
