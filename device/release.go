@@ -39,7 +39,7 @@ func ReleaseCommand(e *Env) *Command {
 			"much. To see whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws\n" +
 			"nothing. Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the\n" +
 			"first. Under a policy with a period the device reports in the epochs of its slot alone; in others it says so,\n" +
-			"writes no report, and ends with status 0.",
+			"does not open COUNTS, leaves the file of -out empty, and ends with status 0.",
 		Examples: []string{
 			"release -ledger ledger -budget 4 -epoch 2026-11 policy.json counts.csv",
 			"release -ledger ledger -epoch 2026-12 -o report.txt policy.json counts.csv",
@@ -190,15 +190,40 @@ func (r *release) run(ctx context.Context, args []string) error {
 	}
 	// From here on nothing may depend on what the private bytes are: a file that cannot be read at all is an
 	// error about the file system, everything else gets a report.
-	private, err := readPrivate(counts, r.In)
-	if err != nil {
-		return errors.Join(err, books.Close())
+	private, err := r.private(m, books, counts)
+	var report Report
+	if err == nil {
+		report, err = ready.Draw(ctx, books, private)
 	}
-	report, err := ready.Draw(ctx, books, private)
 	if err := errors.Join(err, books.Close()); err != nil {
 		return r.unpaid(err)
 	}
 	return r.write(report)
+}
+
+// errDue says that the next thing is the debit.
+var errDue = errors.New("due")
+
+// private reads the private data if a draw needs them: silence, and a report that is repeated, must not depend on them.
+// Standard input is read in any case, so that whoever writes there sees no difference. Errors: those of the file, if a
+// draw needs it, and those of the ledger. Nothing is paid.
+func (r *release) private(m Mechanism, books ledger.Ledger, counts string) (data []byte, err error) {
+	read := func() ([]byte, error) { return readPrivate(counts, r.In) }
+	if counts == "-" {
+		data, err := read()
+		read = func() ([]byte, error) { return data, err }
+	}
+	d := ledger.Debit{Policy: m.ID(), Epsilon: m.Epsilon(), Schedule: m.Schedule()}
+	_, err = ledger.Account(books, d, func() (draw ledger.Draw, err error) {
+		if data, err = read(); err == nil {
+			err = errDue
+		}
+		return nil, err
+	})
+	if errors.Is(err, errDue) {
+		err = nil
+	}
+	return data, err
 }
 
 // unpaid says why there is no report: the silence of a device that reports in another epoch is no error.
@@ -206,6 +231,9 @@ func (r *release) unpaid(err error) error {
 	silent := (*ledger.SilentError)(nil)
 	switch {
 	case errors.As(err, &silent):
+		if err := WriteFiles(r.Out, Output{Path: r.out}); err != nil { // or a report of an earlier epoch is sent again
+			return err
+		}
 		_, err = fmt.Fprintf(r.Err, "%s: no report in %s: this device reports in %s\n", r.Program, silent.Epoch, silent.Next)
 	case errors.Is(err, ledger.ErrBudget):
 		return fmt.Errorf("%s: %w; \"%s ledger %s\" shows what it has spent: %w", r.ledger, err, r.Program, r.ledger, ErrNo)

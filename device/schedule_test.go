@@ -107,3 +107,49 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("status %d:\n%s", status, out)
 	}
 }
+
+// TestSilenceKnowsNoData: silence is the same whether the private data can be read or not, and so is a report that is
+// repeated; a file of an earlier report is empty after it. Where a draw needs data that cannot be read, nothing is paid.
+func TestSilenceKnowsNoData(t *testing.T) {
+	dir := folder(t)
+	scheduled(t, dir, "half", ledger.Schedule{Epochs: ledger.Month, Period: 2})
+	release := func(month, counts string) (int, string, string) {
+		if err := os.WriteFile(filepath.Join(dir, "out"), []byte("a report of an earlier month\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-budget", "2", "-epoch", month, "-clock",
+			"2026-12-15T00:00:00Z", "-o", "out", "half", counts)
+		text, err := os.ReadFile(filepath.Join(dir, "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status, string(text), errs
+	}
+	status, text, words := release("2026-01", "counts")
+	odd := text != "" // the device reports in January and in all odd months
+	silent, next := "2026-01", "2026-04"
+	if odd {
+		silent, next = "2026-02", "2026-05"
+		status, text, words = release(silent, "counts")
+	}
+	if status != Yes || text != "" {
+		t.Fatalf("%s: status %d, %q, %q", silent, status, text, words)
+	}
+	for _, counts := range []string{"missing", "bad", dir} {
+		if status, text, errs := release(silent, counts); status != Yes || text != "" || errs != words {
+			t.Errorf("silence with %s: status %d, %q, %q, want %q", counts, status, text, errs, words)
+		}
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, _, errs := release(next, "missing")
+	if after, err := os.ReadFile(filepath.Join(dir, "new")); status != Bad || err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a draw without data: status %d, %q, %v\n%s", status, errs, err, after)
+	}
+	_, want, _ := release(next, "counts")
+	if status, text, errs := release(next, "missing"); status != Yes || len(want) != 81 || text != want {
+		t.Errorf("repeated: status %d, %q, %q, want %q", status, errs, text, want)
+	}
+}
