@@ -77,7 +77,18 @@ func TestAggregateEpochs(t *testing.T) {
 			t.Errorf("%s: no %q in %.300q, %v", file, want, b, err)
 		}
 	}
+	must(t, "", "design", "-ring", "36", "-eps", "4", "-o", "ring")
+	count("ring", "simulation-2026-04", "0")
+	line := must(t, "", "release", "-ledger", "ledger", "-budget", "4", "-epoch", "a", "p", "west")
+	write(t, ".", "line", line)
+	for _, epoch := range []string{"2026-05", "2026-W01", "beta"} {
+		must(t, "", "count", "-policy", "p", "-epoch", epoch, "-o", epoch, "line")
+	}
 	for _, c := range []struct{ args, want string }{
+		{"p simulation-2026-01 ring simulation-2026-04", "other distances"},
+		{"p simulation-2026-01 2026-05", "one is simulated"},
+		{"p 2026-05 2026-W01", "not of one form"},
+		{"p beta 2026-05", "not of one form"},
 		{"p", "files of partial counts"},
 		{"p simulation-2026-03", "its policy must stand before it"},
 		{"p simulation-2026-01 small simulation-small", "different places"},

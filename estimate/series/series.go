@@ -47,8 +47,8 @@ const (
 
 // Maps returns the map of each epoch, in the order of epochs, which are in the order of time.
 //
-// Errors: ErrShape for epochs that are not in order, or do not have the same number of inputs; estimate.ErrCounts for
-// one without reports; estimate.ErrNoGeometry for places without distances; those of package estimate; that of ctx.
+// Errors: ErrShape for epochs that are not in order, or do not have the same inputs at the same distances;
+// estimate.ErrCounts for one without reports; estimate.ErrNoGeometry for places without distances; those of package estimate; that of ctx.
 func Maps(ctx context.Context, epochs []Epoch, s Settings) ([]Moment, error) {
 	if err := check(epochs); err != nil {
 		return nil, err
@@ -90,9 +90,26 @@ func check(epochs []Epoch) error {
 			return fmt.Errorf("epoch %s: %w", e.Name, estimate.ErrNoGeometry)
 		case e.reports() == 0:
 			return fmt.Errorf("epoch %s: %w: no reports", e.Name, estimate.ErrCounts)
+		case t > 0 && !sameDistances(e.World, epochs[t-1].World):
+			return fmt.Errorf("%w: epoch %s has other distances between its places than %s", wpmerr.ErrShape, e.Name, epochs[t-1].Name)
 		}
 	}
 	return nil
+}
+
+// sameDistances reports whether two worlds of as many places have the same costs between them.
+func sameDistances(a, b atlas.World) bool {
+	if a.Geometry == b.Geometry {
+		return true
+	}
+	k, _ := a.Between.Dims()
+	x, y := make([]float64, k), make([]float64, k)
+	for i := range k {
+		if !slices.Equal(a.Between.Row(i, x), b.Between.Row(i, y)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (e Epoch) reports() (n uint64) {

@@ -292,6 +292,20 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// elsewhere is a world of as many places in a row.
+func elsewhere(t *testing.T, w atlas.World) atlas.World {
+	t.Helper()
+	c, err := cost.NewGrid(1, side*side, 1)
+	if err == nil {
+		w.Geometry, err = estimate.NewGeometry(c, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Between = c
+	return w
+}
+
 // TestErrors: whatever is wrong has its error, which names the epoch.
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
@@ -316,6 +330,7 @@ func TestErrors(t *testing.T) {
 		"short":        {ctx, with(func(e *Epoch) { e.Counts = e.Counts[1:] }), wpmerr.ErrShape},
 		"out of order": {ctx, with(func(e *Epoch) { e.Number = 4 }), wpmerr.ErrShape},
 		"no distances": {ctx, with(func(e *Epoch) { e.World.Geometry = nil }), estimate.ErrNoGeometry},
+		"elsewhere":    {ctx, with(func(e *Epoch) { e.World = elsewhere(t, w) }), wpmerr.ErrShape},
 		"canceled":     {canceled, []Epoch{good}, wpmerr.ErrNotConverged},
 	} {
 		if _, err := Maps(c.ctx, c.epochs, Settings{}); !errors.Is(err, c.want) {

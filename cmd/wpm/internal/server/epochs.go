@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/aggregate/reports"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
@@ -202,7 +203,7 @@ func kindOf(list []published.Points, c *cli.Command, name string) (published.Kin
 }
 
 // ordered returns the epochs in the order of time, with their policies. Names of one form are in its order, also of
-// simulations; others are in the order of the arguments.
+// simulations; names of no form are in the order of the arguments.
 func ordered(ctx context.Context, policies []published.Points, counts []aggregate.Counts) (
 	list []series.Epoch, of []published.Points, err error) {
 	worlds := map[[32]byte]atlas.World{}
@@ -221,7 +222,10 @@ func ordered(ctx context.Context, policies []published.Points, counts []aggregat
 	if err != nil {
 		return nil, nil, err
 	}
-	form := formOf(merged)
+	form, err := formOf(merged)
+	if err != nil {
+		return nil, nil, err
+	}
 	for n, one := range merged {
 		number := n
 		if form != ledger.Free {
@@ -242,7 +246,7 @@ func ordered(ctx context.Context, policies []published.Points, counts []aggregat
 	return sorted, ofSorted, nil
 }
 
-const simulation = "simulation-"
+const simulation = reports.SimulatedEpoch + "-"
 
 // byEpoch adds up the counts of each epoch. Two policies in one epoch are an error.
 func byEpoch(counts []aggregate.Counts) (list []aggregate.Counts, err error) {
@@ -259,13 +263,24 @@ func byEpoch(counts []aggregate.Counts) (list []aggregate.Counts, err error) {
 	return list, nil
 }
 
-// formOf returns the form that the names of all epochs have; Free if there is none.
-func formOf(list []aggregate.Counts) ledger.Form {
+// formOf returns the form that the names of all epochs have; Free if none of them has a form. What has no order in time
+// is an error, and so are simulated reports beside others.
+func formOf(list []aggregate.Counts) (ledger.Form, error) {
+	form := formOfName(list[0].Epoch)
+	for _, c := range list[1:] {
+		if strings.HasPrefix(c.Epoch, reports.SimulatedEpoch) != strings.HasPrefix(list[0].Epoch, reports.SimulatedEpoch) {
+			return "", fmt.Errorf("epochs %s and %s: one is simulated, and one is not", list[0].Epoch, c.Epoch)
+		}
+		if formOfName(c.Epoch) != form {
+			return "", fmt.Errorf("epochs %s and %s: their names are not of one form, so they have no order", list[0].Epoch, c.Epoch)
+		}
+	}
+	return form, nil
+}
+
+func formOfName(epoch string) ledger.Form {
 	for _, form := range []ledger.Form{ledger.Year, ledger.Month, ledger.Week, ledger.Day} {
-		if !slices.ContainsFunc(list, func(c aggregate.Counts) bool {
-			_, err := form.Number(strings.TrimPrefix(c.Epoch, simulation))
-			return err != nil
-		}) {
+		if _, err := form.Number(strings.TrimPrefix(epoch, simulation)); err == nil {
 			return form
 		}
 	}
