@@ -232,10 +232,20 @@ function due({epochs, first, last}, epoch, latest) {
 const SIGNATURE = /^wpm-signature-1 ([0-9a-f]{64}) ([0-9a-f]{128})\n$/;
 
 /**
+ * Whether a signature of a text by a key of Ed25519 verifies.
+ * @type {(key: Uint8Array, text: Uint8Array, signature: Uint8Array) => Promise<boolean>}
+ */
+export async function ed25519(key, text, signature) {
+  const {subtle} = globalThis.crypto;
+  const k = await subtle.importKey("raw", key, {name: "Ed25519"}, false, ["verify"]);
+  return subtle.verify({name: "Ed25519"}, k, signature, text);
+}
+
+/**
  * Refuses what is no signature of a policy by a key.
  * @type {(id: string, key: string, signature: unknown) => Promise<void>}
  */
-async function verify(id, key, signature) {
+export async function verify(id, key, signature) {
   /** @type {(what: string, cause?: unknown) => never} */
   const refuse = (what, cause) => { throw new LedgerError("key", what, {cause}); };
   if (!KEY.test(key)) refuse("a key has 64 hexadecimal digits, in small letters");
@@ -244,9 +254,7 @@ async function verify(id, key, signature) {
   if (m[1] !== key) refuse(`signed by ${m[1]}, and not by ${key}`);
   let good = false;
   try {
-    const {subtle} = globalThis.crypto;
-    const k = await subtle.importKey("raw", unhex(key), {name: "Ed25519"}, false, ["verify"]);
-    good = await subtle.verify({name: "Ed25519"}, k, unhex(m[2]), unlatin(`wpm-signature-1 ${id}`));
+    good = await ed25519(unhex(key), unlatin(`wpm-signature-1 ${id}`), unhex(m[2]));
   } catch (e) {
     const lacks = e instanceof Error && e.name === "NotSupportedError";
     refuse(lacks ? "no Ed25519 in the WebCrypto of this engine" : `the signature cannot be checked: ${e}`, e);
