@@ -333,6 +333,12 @@ public final class Ledger implements AutoCloseable {
     return budget.less(slotForm == null ? spent : always).toString();
   }
 
+  /** The first epoch of this ledger's slot from an epoch on; null without a slot, or for a text that is no epoch of its form. */
+  public String next(String epoch) {
+    long n = slotForm == null ? Schedule.NONE : Schedule.number(slotForm, epoch);
+    return n == Schedule.NONE ? null : Schedule.name(slotForm, n + Math.floorMod(slot - n, period));
+  }
+
   @Override public void close() throws IOException {
     usable = false;
     store.unlock();

@@ -234,10 +234,14 @@ public final class Policy {
 
   /** Whether the text of a signature is one of this policy by the key, 64 hexadecimal digits. */
   public boolean signedBy(String key, String signature) {
+    return signed(id(), key, signature);
+  }
+
+  static boolean signed(String id, String key, String signature) {
     String[] words = signature.split(" ", -1);
     if (words.length != 3 || !words[0].equals("wpm-signature-1") || !words[1].equals(key) || !words[2].endsWith("\n")) return false;
     byte[] k = Hex.read(key), sig = Hex.read(words[2].substring(0, words[2].length() - 1));
-    return k != null && sig != null && Ed25519.verify(k, ("wpm-signature-1 " + id()).getBytes(StandardCharsets.US_ASCII), sig);
+    return k != null && sig != null && Ed25519.verify(k, ("wpm-signature-1 " + id).getBytes(StandardCharsets.US_ASCII), sig);
   }
 
   public Epsilon epsilon() {

@@ -74,7 +74,20 @@ final class Schedule {
 
   /** The name of the epoch of a form that a time is in, in milliseconds of UTC since 1970; null before 2000 and after 9999. */
   static String at(String form, long millis) {
-    long day = Math.floorDiv(millis, 86_400_000L) - 4; // since 1970-01-05
+    return of(form, Math.floorDiv(millis, 86_400_000L) - 4);
+  }
+
+  /** The name of the epoch of a number, null after 9999. */
+  static String name(String form, long n) {
+    switch (form) {
+      case "year": return of(form, days((int) n, 1, 1));
+      case "month": return of(form, days((int) ((n - 1) / 12), (int) ((n - 1) % 12) + 1, 1));
+      default: return of(form, form.equals("week") ? 7 * n : n);
+    }
+  }
+
+  /** The name of the epoch that a day is in, counted from 1970-01-05. */
+  private static String of(String form, long day) {
     int year = (int) Math.max(1999, Math.min(10_000, 1970 + Math.floorDiv(day, 366L))); // not above the year, by a month at most
     while (year < 10_000 && days(year + 1, 1, 1) <= day) year++;
     if (form.equals("week")) { // the last days of December may be in week 1
