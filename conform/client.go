@@ -19,7 +19,7 @@ import (
 var kinds = []string{
 	"aggregate", "basemeasure", "certificate", "draw", "draw-projection", "entropic", "hilbert", "kl", "kpm", "ledger", "phi", "policy", "project",
 	"project-large",
-	"round", "round-in-box", "sample", "sphere", "transport", "verify",
+	"round", "round-in-box", "sample", "schedule", "sphere", "transport", "verify",
 }
 
 const (

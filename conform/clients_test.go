@@ -111,13 +111,13 @@ func TestPython(t *testing.T) {
 	run := numtest.Program(t, "python3")
 	t.Setenv("PYTHONUNBUFFERED", "") // it would hide that a client does not flush
 	offers := []string{"aggregate", "certificate", "draw", "draw-projection", "kpm", "ledger", "phi", "policy", "project", "round", "round-in-box", "sample",
-		"transport", "verify"}
+		"schedule", "transport", "verify"}
 	clients(t, []string{run, "client.py"}, "../vectors", offers, python)
 }
 
 func TestJavaScript(t *testing.T) {
 	run := numtest.Program(t, "node")
-	clients(t, []string{run, "conform/client.js"}, "../js", []string{"aggregate", "draw", "ledger", "policy", "sample", "verify"},
+	clients(t, []string{run, "conform/client.js"}, "../js", []string{"aggregate", "draw", "ledger", "policy", "sample", "schedule", "verify"},
 		javascript)
 	files, err := filepath.Glob("../js/test/*.test.js")
 	if err != nil || len(files) == 0 {

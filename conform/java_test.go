@@ -45,7 +45,7 @@ func TestJava(t *testing.T) {
 		passed[g.Name] = g.Status == Passed
 	}
 	for _, want := range []string{"vectors/verify", "vectors/release, policy", "vectors/sample", "vectors/release, draw",
-		"vectors/ledger"} {
+		"vectors/ledger", "vectors/schedule"} {
 		if !passed[want] {
 			t.Errorf("%s did not pass", want)
 		}

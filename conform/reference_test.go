@@ -100,6 +100,7 @@ var reference = map[string]func(in members) (any, error){
 		id := p.ID()
 		return map[string]any{"sha256": hex.EncodeToString(id[:])}, nil
 	},
+	"schedule": schedules,
 	"certificate": func(in members) (any, error) {
 		var text string
 		if err := json.Unmarshal(in["certificate"], &text); err != nil {
@@ -214,7 +215,7 @@ var misbehave = map[string]func(w *bufio.Writer, line int, good string){
 // serve is a client on standard input and output.
 func serve(name string) {
 	w := bufio.NewWriter(os.Stdout)
-	kinds := append(slices.Clone(solved), "certificate", "verify", "round-in-box", "sample", "policy", "kl", "project-large")
+	kinds := append(slices.Clone(solved), "certificate", "verify", "round-in-box", "sample", "schedule", "policy", "kl", "project-large")
 	switch name {
 	case "hello-twice":
 		kinds = append(kinds, "kl")

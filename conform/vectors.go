@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"reflect"
@@ -41,6 +42,7 @@ func vectorGroups() []vectorGroup {
 		{"release", "draw", projected(false), exactly(drawn)},
 		{"release", "draw-projection", projected(true), exactly(drawn)},
 		{"ledger", "ledger", nil, entirely},
+		{"schedule", "schedule", nil, anyOf},
 		{"phi", "phi", nil, about(judgePhi)},
 		{"project", "project", nil, about(judgeProject)},
 		{"entropic", "entropic", nil, about(judgeEntropic)},
@@ -168,6 +170,45 @@ func entirely(c *client, kind string, l line, v vectors.Case) error {
 		names[name] = name
 	}
 	return exactly(names)(c, kind, l, v)
+}
+
+// anyOf compares as entirely does or, if the vector's out has a list any, with each of its entries: what a client draws
+// decides which it is.
+func anyOf(c *client, kind string, l line, v vectors.Case) error {
+	var out struct {
+		Any []members `json:"any"`
+	}
+	if v.Valid {
+		if err := json.Unmarshal(v.Out, &out); err != nil {
+			return err
+		}
+	}
+	if out.Any == nil {
+		return entirely(c, kind, l, v)
+	}
+	var answer members
+	if err := c.ask(kind, l, &answer); err != nil {
+		return err
+	}
+	nearest, most := "", -1
+	for _, want := range out.Any {
+		off, same := "", 0
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			var got, is any
+			if json.Unmarshal(answer[name], &got) == nil && json.Unmarshal(want[name], &is) == nil && reflect.DeepEqual(got, is) {
+				same++
+			} else if off == "" {
+				off = fmt.Sprintf("%s is %s, want %s or what another draw gives", name, answer[name], want[name])
+			}
+		}
+		if off == "" {
+			return nil
+		}
+		if same > most {
+			nearest, most = off, same
+		}
+	}
+	return errors.New(nearest)
 }
 
 // about judges an answer of type A, whose numbers need not be exact.

@@ -2,7 +2,7 @@
 """Checks the test vectors beside it, in exact arithmetic or 100 digits, with the standard library alone: check.py [KIND...]
 It shares no code with the Go packages and with the generator. Texts of policies are refused or accepted by ../docs/verify.py,
 which is written from the documentation as well. Exit status: 0 all right, 1 not, with a line for each fault."""
-import base64, hashlib, json, math, os, re, struct, sys, zlib
+import base64, datetime, functools, hashlib, json, math, os, re, struct, sys, zlib
 from decimal import Decimal, getcontext
 from fractions import Fraction
 sys.dont_write_bytecode = True
@@ -725,8 +725,45 @@ def kind_aggregate(i, o):
 WORD = rb"[0-9A-Za-z._:-]{1,64}"
 RECORDS = {  # what a line may say
     "opening": rb"wpm-ledger-1 (\S+)", "debit": rb"debit (\S+) ([0-9a-f]{64}) (" + WORD + rb")",
+    "turn": rb"turn (\S+) ([0-9a-f]{64}) (" + WORD + rb")", "key": rb"key ([0-9a-f]{64})",
+    "slot": rb"slot (year|month|week|day) ([1-9][0-9]{0,4}) (0|[1-9][0-9]{0,3})",
     "report": rb"report ((?:[0-9a-f]{2}){37,256}) (" + WORD + rb")", "torn": rb".*~torn (.*)",
 }
+FORMS = {"year": r"(\d{4})", "month": r"(\d{4})-(\d\d)", "week": r"(\d{4})-W(\d\d)", "day": r"(\d{4})-(\d\d)-(\d\d)"}
+MONDAY = datetime.date(1970, 1, 5)
+
+
+def first_day(form, name):
+    """The first day of an epoch, or None."""
+    m = re.fullmatch(FORMS.get(form, "(?!)"), name, re.ASCII)
+    if not m or name < "2000":
+        return None
+    parts = [int(v) for v in m.groups()]
+    try:
+        return datetime.date.fromisocalendar(*parts, 1) if form == "week" else datetime.date(*(parts + [1, 1])[:3])
+    except ValueError:
+        return None
+
+
+def number_of_day(form, day):
+    return {"year": day.year, "month": 12 * day.year + day.month, "week": (day - MONDAY).days // 7, "day": (day - MONDAY).days}[form]
+
+
+def epoch_number(form, name):
+    day = first_day(form, name)
+    return None if day is None else number_of_day(form, day)
+
+
+def epoch_after(form, name, steps):
+    """The epoch so many after one: day by day, until the number is reached."""
+    day, end = first_day(form, name), epoch_number(form, name) + steps
+    if form in ("year", "month"):
+        while number_of_day(form, day) < end:
+            day = (day.replace(day=28) + datetime.timedelta(days=4)).replace(day=1)
+    else:
+        day += datetime.timedelta(days=steps * (7 if form == "week" else 1))
+    week = "%04d-W%02d" % day.isocalendar()[:2]
+    return week if form == "week" else day.isoformat()[:{"year": 4, "month": 7, "day": 10}[form]]
 
 
 def ratio(b):
@@ -755,33 +792,63 @@ def tip(text):
 
 
 def charge_of(rest):
-    m = re.match(rb"debit ([^ ]*) ", rest)
+    m = re.match(rb"(?:debit|turn) ([^ ]*) ", rest)
     return m and ratio(m[1]) or Fraction(0)
 
 
-def audit(text):
-    """Budget, spent and reports of a text."""
-    chain, budget, spent, reports, before = bytes(32), None, Fraction(0), {}, None
-    *lines, rest = text.split(b"\n")
-    for line in lines:
-        body, space, seal = line.rpartition(b" ")
-        chain = hashlib.sha256(chain + body).digest()
-        need(space and seal == chain.hex().encode(), "ledger")
-        name = "torn" if b"~torn " in body else next((n for n in RECORDS if re.fullmatch(RECORDS[n], body)), None)
-        m = name and re.fullmatch(RECORDS[name], body, re.DOTALL)
-        need(m and (name == "torn" or (name == "opening") == (budget is None)), "ledger")
-        number = None if name == "report" else ratio(m[1])
-        need(name == "report" or number is not None, "ledger")
-        if name == "opening":
-            budget = number
-        elif name == "report":
+class Account:
+    """What a text says: the budget, the reports, the slot, the key, and all payments in order, as (turn?, epoch, amount)."""
+    def __init__(self, text):
+        chain, before = bytes(32), None
+        self.budget, self.reports, self.slot, self.key, self.paid = None, {}, None, None, []
+        *lines, rest = text.split(b"\n")
+        for line in lines:
+            body, space, seal = line.rpartition(b" ")
+            chain = hashlib.sha256(chain + body).digest()
+            need(space and seal == chain.hex().encode(), "ledger")
+            name = "torn" if b"~torn " in body else next((n for n in RECORDS if re.fullmatch(RECORDS[n], body)), None)
+            m = name and re.fullmatch(RECORDS[name], body, re.DOTALL)
+            need(m and (name == "torn" or (name == "opening") == (self.budget is None)), "ledger")
+            before = self.take(name, m, before)
+        need(self.budget is not None or not rest or re.match(rb"wpm-ledger-1 ", head := rest.split(b"~")[0]) or head and b"wpm-ledger-1 ".startswith(head), "ledger")
+        self.paid.append((False, "", charge_of(rest)))
+
+    def take(self, name, m, before):
+        if name == "report":
             need(before == (m[1][8:72], m[2]) and is_report(bytes.fromhex(m[1].decode()), bytes.fromhex(m[1][8:72].decode())), "ledger")
-            reports[before] = m[1]
+            self.reports[before] = m[1]
+        elif name == "key":
+            need(self.key is None, "ledger")
+            self.key = m[1].decode()
+        elif name == "slot":
+            slot = m[1].decode(), int(m[2]), int(m[3])
+            need(self.slot is None and 2 <= slot[1] <= 10000 and slot[2] < slot[1], "ledger")
+            self.slot = slot
         else:
-            spent += number
-        before = (m[2], m[3]) if name == "debit" else None
-    need(budget is not None or not rest or re.match(rb"wpm-ledger-1 ", head := rest.split(b"~")[0]) or head and b"wpm-ledger-1 ".startswith(head), "ledger")
-    return budget, spent + charge_of(rest), reports
+            amount, epoch = ratio(m[1]), m[3].decode() if name in ("debit", "turn") else ""
+            need(amount is not None, "ledger")
+            if name == "opening":
+                self.budget = amount
+                return None
+            if name == "turn":
+                n = epoch_number(self.slot[0], epoch) if self.slot else None
+                need(n is not None and n % self.slot[1] == self.slot[2], "ledger")
+                need(all(n >= epoch_number(self.slot[0], e) for turn, e, _ in self.paid if turn), "ledger")
+            self.paid.append((name == "turn", epoch, amount))
+            return (m[2], m[3]) if name in ("debit", "turn") else None
+        return None
+
+    def spent(self):
+        return sum((x for _, _, x in self.paid), Fraction(0))
+
+    def every_window(self):
+        return sum((x for turn, _, x in self.paid if not turn), Fraction(0))
+
+    def turns_in(self, epoch):
+        return sum((x for turn, e, x in self.paid if turn and e == epoch), Fraction(0))
+
+    def fullest(self):
+        return max((self.turns_in(e) for turn, e, _ in self.paid if turn), default=Fraction(0))
 
 
 def written(text, *bodies):
@@ -800,11 +867,12 @@ def opened(text, asked):
     """The text of an open ledger, and what it says."""
     wanted = None if asked is None else ratio(asked.encode())
     need(asked is None or wanted and len(asked) <= 100, "budget")
-    budget, spent, reports = audit(text)
-    need((wanted if budget is None else True) and wanted in (None, wanted if budget is None else budget), "budget")
-    if budget is None:
-        text, budget = written(text, b"wpm-ledger-1 " + str(wanted).encode()), wanted
-    return text, budget, spent, reports
+    a = Account(text)
+    need((wanted if a.budget is None else True) and wanted in (None, wanted if a.budget is None else a.budget), "budget")
+    if a.budget is None:
+        text = written(text, b"wpm-ledger-1 " + str(wanted).encode())
+        a = Account(text)
+    return text, a
 
 
 def refusal_of_step(f):
@@ -814,33 +882,150 @@ def refusal_of_step(f):
         raise Refused("step") from None
 
 
-def kind_ledger(i, o):
-    if i["op"] == "lock":
-        return fault(may_lock(i) == o["verdict"], may_lock(i))
+def pay(text, asked, s, drawn):
+    """The text after a step, and its verdict. drawn is the slot that a ledger without one draws."""
+    eps = refusal_of_step(lambda: epsilon(s["eps"]))
+    most = refusal_of_step(lambda: epsilon(s["max_epsilon"])) if "max_epsilon" in s else Fraction(64)
+    need(re.fullmatch("[0-9a-f]{64}", s["policy"]) and re.fullmatch(WORD, s["epoch"].encode()), "step")
+    text, a = opened(text, asked)
+    policy, epoch, plan, word, window = s["policy"].encode(), s["epoch"], s.get("schedule"), b"debit", a.fullest()
+    if "key" in s and not signed(s["policy"], s["key"], s.get("signature", "")):
+        return text, "key"
+    if (policy, epoch.encode()) in a.reports:
+        return text, "repeated"
+    if a.key not in (None, s.get("key")):
+        return text, "key"
+    if a.key is None and "key" in s:
+        text = written(text, b"key " + s["key"].encode())
+    if eps > most:
+        return text, "maximum"
+    if plan and not may_report(a, plan, epoch, s["clock"]):
+        return text, "schedule"
+    if plan and plan["period"]:
+        form, period = plan["epochs"], plan["period"]
+        if a.every_window() + eps > a.budget:
+            return text, "budget"
+        slot = a.slot or (form, period, drawn(period))
+        if not a.slot:
+            text = written(text, b"slot %s %d %d" % (form.encode(), period, slot[2]))
+        if slot[:2] != (form, period):
+            return text, "schedule"
+        wait = (slot[2] - epoch_number(form, epoch)) % period
+        if wait:
+            return text, "silent " + epoch_after(form, epoch, wait)
+        word, window = b"turn", a.turns_in(epoch)
+    if a.every_window() + window + eps > a.budget:
+        return text, "budget"
+    text = written(text, b"%s %s %s %s" % (word, str(eps).encode(), policy, epoch.encode()))
+    if not is_report(bytes.fromhex(s["report"]), bytes.fromhex(s["policy"])):
+        return text, "report"
+    return written(text, b"report %s %s" % (s["report"].encode(), epoch.encode())), "drawn"
+
+
+def may_report(a, plan, epoch, clock):
+    """Whether a schedule, a clock in milliseconds, and the epochs that were paid for allow an epoch."""
+    form = plan["epochs"]
+    n, first, last = (None if v is None else epoch_number(form, v) for v in (epoch, plan["first"], plan["last"]))
+    if n is None or first is not None and n < first or last is not None and n > last:
+        return False
+    year_10000 = (datetime.date(9999, 12, 31) - datetime.date(1970, 1, 1)).days + 1
+    if not clock // 86400000 < year_10000 or (first_day(form, epoch) - datetime.date(1970, 1, 1)).days > clock // 86400000:
+        return False
+    return all(n >= m for m in (epoch_number(form, e) for _, e, _ in a.paid) if m is not None)
+
+
+def account_of(i, drawn):
+    """The text at the end, and the members of the answer but for it."""
     text, verdicts = bytes.fromhex(i["text"]), []
     for s in i["steps"]:
         if "torn" in s:
             text += bytes.fromhex(s["torn"])
             continue
-        eps = refusal_of_step(lambda: epsilon(s["eps"]))
-        most = refusal_of_step(lambda: epsilon(s["max_epsilon"])) if "max_epsilon" in s else Fraction(64)
-        need(re.fullmatch("[0-9a-f]{64}", s["policy"]) and re.fullmatch(WORD, s["epoch"].encode()), "step")
-        text, budget, spent, reports = opened(text, i.get("budget"))
-        policy, epoch = s["policy"].encode(), s["epoch"].encode()
-        if (policy, epoch) in reports:
-            verdicts.append("repeated")
-        elif eps > most:
-            verdicts.append("maximum")
-        elif spent + eps > budget:
-            verdicts.append("budget")
-        else:
-            text = written(text, b"debit %s %s %s" % (str(eps).encode(), policy, epoch))
-            good = is_report(bytes.fromhex(s["report"]), bytes.fromhex(s["policy"]))
-            verdicts.append("drawn" if good else "report")
-            text = written(text, b"report %s %s" % (s["report"].encode(), epoch)) if good else text
-    text, budget, spent, _ = opened(text, i.get("budget"))
-    got = {"text": text.hex(), "budget": str(budget), "spent": str(spent), "remaining": str(max(budget - spent, Fraction(0))), "verdicts": verdicts}
+        text, verdict = pay(text, i.get("budget"), s, drawn)
+        verdicts.append(verdict)
+    text, a = opened(text, i.get("budget"))
+    left = max(a.budget - (a.every_window() if a.slot else a.spent()), Fraction(0))
+    return text, {"budget": str(a.budget), "spent": str(a.spent()), "remaining": str(left), "verdicts": verdicts}
+
+
+def kind_ledger(i, o):
+    if i["op"] == "lock":
+        return fault(may_lock(i) == o["verdict"], may_lock(i))
+    text, got = account_of(i, lambda period: fault(False, "a slot"))
+    got["text"] = text.hex()
     fault(got == o, got)
+
+
+def kind_schedule(i, o):
+    if i["op"] == "epoch":
+        n = epoch_number(i["form"], i["name"])
+        need(n is not None, "name")
+        return fault(o == {"number": n}, n)
+    if i["op"] == "signature":
+        need(signed(i["policy"], i["key"], i["signature"]), "signature")
+        return fault(o == {"verified": True}, o)
+    if i["op"] == "ed25519":
+        need(ed25519(*(bytes.fromhex(i[name]) for name in ("key", "message", "signature"))), "signature")
+        return fault(o == {"verified": True}, o)
+    periods, answers = [1], []
+    while len(answers) < periods[-1]:  # for each slot that may be drawn
+        text, got = account_of(i, lambda period: periods.append(period) or len(answers))
+        got["appended"] = text.hex()[len(i["text"]):]
+        fault(text.hex().startswith(i["text"]), "the text is changed")
+        answers.append(got)
+    fault(answers == (o["any"] if "any" in o else [o]), answers)
+
+
+# Signatures: Ed25519 by affine points, as slow as it is short
+
+FIELD, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+CURVE = -121665 * pow(121666, -1, FIELD) % FIELD
+
+
+def plus_points(p, q):
+    (x, y), (v, w) = p, q
+    t = CURVE * x * y * v * w
+    return (x * w + y * v) * pow(1 + t, -1, FIELD) % FIELD, (y * w + x * v) * pow(1 - t, -1, FIELD) % FIELD
+
+
+def times_point(n, p):
+    total = 0, 1
+    for bit in f"{n:b}":
+        total = plus_points(total, total)
+        total = plus_points(total, p) if bit == "1" else total
+    return total
+
+
+def point(b):
+    """The point of 32 bytes, or None."""
+    n = int.from_bytes(b, "little")
+    y, odd = n % 2**255, n >> 255
+    square = (y * y - 1) * pow(CURVE * y * y + 1, -1, FIELD) % FIELD
+    x = pow(square, (FIELD + 3) // 8, FIELD)
+    if (x * x - square) % FIELD:
+        x = x * pow(2, (FIELD - 1) // 4, FIELD) % FIELD
+    if y >= FIELD or (x * x - square) % FIELD or (x == 0 and odd):
+        return None
+    return (x if x % 2 == odd else FIELD - x), y
+
+
+def ed25519(key, message, signature):
+    """Whether a signature verifies, by RFC 8032, section 5.1.7."""
+    if len(key) != 32 or len(signature) != 64:
+        return False
+    a, r, s = point(key), point(signature[:32]), int.from_bytes(signature[32:], "little")
+    if a is None or r is None or s >= ORDER:
+        return False
+    base = point((4 * pow(5, -1, FIELD) % FIELD).to_bytes(32, "little"))
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % ORDER
+    return times_point(s, base) == plus_points(r, times_point(h, a))
+
+
+@functools.lru_cache(None)
+def signed(policy, key, file):
+    """Whether the file of a signature is one of a policy by a key."""
+    m = re.fullmatch(r"wpm-signature-1 ([0-9a-f]{64}) ([0-9a-f]{128})\n", file)
+    return bool(m) and m[1] == key and ed25519(bytes.fromhex(key), b"wpm-signature-1 " + policy.encode(), bytes.fromhex(m[2]))
 
 
 def may_lock(i):

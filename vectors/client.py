@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A client of wpm in pure Python, from docs/spec: policies, draws, ledgers, counts, rounding, projection, phi, KPM,
-and certificates by ../docs/verify_certificate.py.
+"""A client of wpm in pure Python, from docs/spec: policies, draws, ledgers, schedules, signatures, counts, rounding,
+projection, phi, KPM, and certificates by ../docs/verify_certificate.py.
 It answers the lines of docs/spec/conform.md on standard input, so that wpm-conform can test it:
     wpm-conform -- python3 vectors/client.py
 Integers and fractions are exact. It takes its random bytes from the lines, so it is no program for private data."""
-import base64, datetime, hashlib, heapq, json, math, os, re, sys, zlib
+import base64, datetime, hashlib, heapq, json, math, os, re, secrets, sys, zlib
 from decimal import Decimal, getcontext
 from fractions import Fraction
 getcontext().prec = 60
@@ -206,16 +206,80 @@ def check_policy(p, two, k, kv):
     need(p["rows"] is None or len(p["rows"]) == k, "rows")
 def check_schedule(s):
     need(" ".join(s) == "epochs first last period", "schedule")
-    forms = {"year": "%Y", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d"}
-    def begins(epoch):
-        need(re.fullmatch(r"[2-9]\d{3}(-W?\d\d(-\d\d)?)?", epoch, re.ASCII), "epoch")
-        week = s["epochs"] == "week"
-        day = datetime.datetime.strptime(epoch + "-1" * week, forms[s["epochs"]] + "-%u" * week)
-        need(day.strftime(forms[s["epochs"]]) == epoch, "epoch")
-        return day
-    ends = [begins(v) for v in (s["first"], s["last"]) if v is not None]
-    need(s["epochs"] in forms and ends == sorted(ends) and (s["period"] == 0 or 2 <= s["period"] <= 10000), "schedule")
+    need(s["epochs"] in FORMS and type(s["period"]) is int, "schedule")
+    ends = [epoch_number(s["epochs"], v) for v in (s["first"], s["last"]) if v is not None]
+    need(None not in ends and ends == sorted(ends) and (s["period"] == 0 or 2 <= s["period"] <= 10000), "schedule")
     return s
+
+# Epochs: periods of time with names and numbers.
+FORMS = {"year": "", "month": r"-(\d\d)", "week": r"-W(\d\d)", "day": r"-(\d\d)-(\d\d)"}
+MONDAY = 719167  # days until 1970-01-05, the first day and the first of the first week
+def new_year(y): return 365 * (y - 1) + (y - 1) // 4 - (y - 1) // 100 + (y - 1) // 400 + 1 - MONDAY
+def new_month(y, m):
+    february = new_year(y + 1) - new_year(y) - 337
+    return new_year(y) + sum([31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][:m - 1])
+def first_week(y): return (new_year(y) + 3) // 7  # it has January 4
+def epoch_number(form, name):
+    m = re.fullmatch(r"([2-9]\d{3})" + FORMS.get(form, "(?!)"), name, re.ASCII)
+    if not m: return None
+    y, *part = map(int, m.groups())
+    if form == "year": return y
+    if form == "week": n, least, most = first_week(y) + part[0] - 1, first_week(y), first_week(y + 1)
+    elif not 1 <= part[0] <= 12: return None
+    elif form == "month": return 12 * y + part[0]
+    else: n, least, most = new_month(y, part[0]) + part[1] - 1, new_month(y, part[0]), new_month(y, part[0] + 1)
+    return n if least <= n < most else None
+def epoch_name(form, n):
+    if form == "year": return str(n)
+    if form == "month": return f"{(n - 1) // 12}-{(n - 1) % 12 + 1:02}"
+    day = datetime.date.fromordinal((n if form == "day" else 7 * n) + MONDAY)
+    return day.isoformat() if form == "day" else "{}-W{:02}".format(*day.isocalendar())
+def epoch_at(form, clock):
+    """The number of the epoch at a time in milliseconds, -1 after the year 9999."""
+    n = clock // 86400000 - 4
+    if n >= new_year(10000): return -1
+    day = datetime.date.fromordinal(n + MONDAY)
+    return {"year": day.year, "month": 12 * day.year + day.month, "week": n // 7, "day": n}[form]
+
+# Signatures: Ed25519, RFC 8032. It only verifies: all of its numbers are public.
+PRIME, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+CURVE, ROOT = -121665 * pow(121666, -1, PRIME) % PRIME, pow(2, (PRIME - 1) // 4, PRIME)
+def add_points(p, q):  # of X, Y, Z, T with x = X/Z, y = Y/Z, xy = T/Z
+    a, b = (p[1] - p[0]) * (q[1] - q[0]), (p[1] + p[0]) * (q[1] + q[0])
+    c, d = 2 * CURVE * p[3] * q[3], 2 * p[2] * q[2]
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % PRIME, g * h % PRIME, f * g % PRIME, e * h % PRIME
+def times_point(n, p):
+    total = 0, 1, 1, 0
+    while n:
+        if n & 1: total = add_points(total, p)
+        n, p = n >> 1, add_points(p, p)
+    return total
+def read_point(b):
+    n = int.from_bytes(b, "little")
+    y, odd = n % 2**255, n >> 255
+    need(y < PRIME, "a point")
+    square = (y * y - 1) * pow(CURVE * y * y + 1, -1, PRIME) % PRIME
+    x = pow(square, (PRIME + 3) // 8, PRIME)
+    if x * x % PRIME != square: x = x * ROOT % PRIME
+    need(x * x % PRIME == square and (x or not odd), "a point")
+    if x % 2 != odd: x = PRIME - x
+    return x, y, 1, x * y % PRIME
+BASE = read_point(bytes([0x58] + [0x66] * 31))
+def verify(key, text, signature):
+    need(len(key) == 32 and len(signature) == 64, "lengths")
+    s, h = int.from_bytes(signature[32:], "little"), hashlib.sha512(signature[:32] + key + text).digest()
+    need(s < ORDER, "the number of a signature")
+    p = times_point(s, BASE)
+    q = add_points(read_point(signature[:32]), times_point(int.from_bytes(h, "little") % ORDER, read_point(key)))
+    need((p[0] * q[2] - q[0] * p[2]) % PRIME == 0 == (p[1] * q[2] - q[1] * p[2]) % PRIME, "signature")
+def verify_policy(policy, key, text):
+    need(re.fullmatch("[0-9a-f]{64}", key), "key")
+    m = re.fullmatch("wpm-signature-1 ([0-9a-f]{64}) ([0-9a-f]{128})\n", text)
+    need(m and m[1] == key, "no signature, or by another key")
+    verify(bytes.fromhex(key), b"wpm-signature-1 " + policy.encode(), bytes.fromhex(m[2]))
+
+# Policies with codes.
 def check_codes(p, k):
     p["lo"], p["hi"], weight, discs = [], [], 0, 0
     for c in p["codes"]:
@@ -355,10 +419,12 @@ class Ledger:
         if budget is not None:
             budget = rational(budget) if type(budget) is str and len(budget) <= 100 else None
             need(budget, "budget")
-        self.chain, self.budget, self.spent, self.reports, self.more, debit = bytes(32), None, Fraction(0), {}, "", None
+        self.chain, self.budget, self.reports, self.more, debit = bytes(32), None, {}, "", None
+        self.spent = self.always = Fraction(0)  # always: what counts in every window
+        self.slot, self.key, self.turns, self.turn, self.latest = None, None, {}, 0, {}
         *lines, self.rest = text.split("\n")
         for line in lines: debit = self.line(line, debit)
-        self.spent += self.charge()
+        self.pay(self.charge())
         head, start = self.rest.split("~")[0], "wpm-ledger-1 "
         opens = head.startswith(start) or head and start.startswith(head)
         need(not self.rest or self.budget is not None or opens, "no ledger")
@@ -373,25 +439,41 @@ class Ledger:
         body, seal = line.rsplit(" ", 1)
         self.chain = hashlib.sha256(self.chain + body.encode("latin-1")).digest()
         need(seal == self.chain.hex(), "the chain breaks")
-        if "~torn " in body: return self.pay(body.rsplit("~torn ", 1)[1])
+        if "~torn " in body: return self.pay(rational(body.rsplit("~torn ", 1)[1]))
         word, *fields = body.split(" ")
         need((word == "wpm-ledger-1") == (self.budget is None), "the opening")
         if word == "wpm-ledger-1" and len(fields) == 1:
             self.budget = rational(fields[0])
             return need(self.budget is not None, "budget")
-        if word == "debit" and len(fields) == 3:
+        if word in ("debit", "turn") and len(fields) == 3:
             need(re.fullmatch("[0-9a-f]{64}", fields[1]) and re.fullmatch(EPOCH, fields[2]), "debit")
-            self.pay(fields[0])
+            number = epoch_number(self.slot[0], fields[2]) if word == "turn" and self.slot else None
+            need(word == "debit" or number is not None and self.mine(number) and number >= self.turn, "turn")
+            self.pay(rational(fields[0]), fields[2], number)
             return fields[1], fields[2]
+        if word == "slot" and len(fields) == 3:
+            need(not self.slot and fields[0] in FORMS, "another slot, or another form")
+            need(all(re.fullmatch("0|[1-9][0-9]{0,4}", n, re.ASCII) for n in fields[1:]), "the numbers of a slot")
+            self.slot = fields[0], int(fields[1]), int(fields[2])
+            return need(2 <= self.slot[1] <= 10000 and self.slot[2] < self.slot[1], "slot")
+        if word == "key" and len(fields) == 1:
+            need(self.key is None and re.fullmatch("[0-9a-f]{64}", fields[0]), "key")
+            self.key = fields[0]
+            return
         need(word == "report" and len(fields) == 2 and debit and fields[1] == debit[1], "record")
         need(re.fullmatch("([0-9a-f]{2})+", fields[0]) and is_report(bytes.fromhex(fields[0]), debit[0]), "report")
         self.reports[debit] = fields[0]
-    def pay(self, amount):
-        need(rational(amount) is not None, "a number")
-        self.spent += rational(amount)
+    def mine(self, number): return number % self.slot[1] == self.slot[2]
+    def pay(self, amount, epoch="", number=None):
+        """Adds a debit or, with the number of its epoch, a turn."""
+        need(amount is not None, "a number")
+        self.spent += amount
+        if number is None: self.always += amount
+        else: self.turn, self.turns[number] = number, self.turns.get(number, 0) + amount
+        for form in FORMS: self.latest[form] = max(epoch_number(form, epoch) or 0, self.latest.get(form, 0))
     def charge(self):
         words = self.rest.split(" ", 2)
-        return words[0] == "debit" and len(words) == 3 and rational(words[1]) or Fraction(0)
+        return words[0] in ("debit", "turn") and len(words) == 3 and rational(words[1]) or Fraction(0)
     def write(self, body):
         bodies = [body]
         if self.rest: bodies.insert(0, f"{self.rest}~torn {self.charge()}")
@@ -399,11 +481,33 @@ class Ledger:
             self.chain = hashlib.sha256(self.chain + b.encode("latin-1")).digest()
             self.more += (b[len(self.rest):] if n < len(bodies) - 1 else b) + f" {self.chain.hex()}\n"
         self.rest = ""
-    def account(self, policy, x, epoch, draw, most):
+    def due(self, epochs, first, last, epoch, clock):
+        """The number of an epoch, if a schedule, the clock and the epochs before allow it."""
+        n, first, last = (None if v is None else epoch_number(epochs, v) for v in (epoch, first, last))
+        if n is None or first is not None and n < first: return None
+        if last is not None and n > last: return None
+        if n > epoch_at(epochs, clock): return None
+        return None if n < self.latest[epochs] else n
+    def account(self, policy, x, epoch, draw, most, plan=None, clock=None, key=None):
         if (policy, epoch) in self.reports: return "repeated"
+        if self.key not in (None, key): return "key"
+        if self.key is None and key is not None: self.write(f"key {key}")
         if x > most: return "maximum"
-        if self.spent + x > self.budget: return "budget"
-        self.write(f"debit {x} {policy} {epoch}")
+        word, held, number = "debit", self.always + max(self.turns.values(), default=0), None
+        if plan:
+            form, period = plan["epochs"], plan["period"]
+            number = self.due(form, plan["first"], plan["last"], epoch, clock)
+            if number is None: return "schedule"
+            if period:
+                if self.always + x > self.budget: return "budget"
+                if not self.slot:
+                    self.slot = form, period, secrets.randbelow(period)
+                    self.write("slot {} {} {}".format(*self.slot))
+                if self.slot[:2] != (form, period): return "schedule"
+                if not self.mine(number): return "silent " + epoch_name(form, number + (self.slot[2] - number) % period)
+                word, held = "turn", self.always + self.turns.get(number, 0)
+        if held + x > self.budget: return "budget"
+        self.write(f"{word} {x} {policy} {epoch}")
         report = draw()
         if not is_report(report, policy): return "report"
         self.write(f"report {report.hex()} {epoch}")
@@ -588,20 +692,35 @@ def ask_draw(private, random, policy=None, policy_hex=None, projected=None):
 def ask_ledger(op, **o): return {"books": books, "lock": lock}[op](**o)
 def books(text, steps, budget=None):
     text, verdicts = bytes.fromhex(text).decode("latin-1"), []
-    def step(policy, eps, epoch, report, max_epsilon="64"):
+    def step(policy, eps, epoch, report, max_epsilon="64", schedule=None, clock=None, key=None, signature=""):
         nonlocal text
         x, most, report = epsilon(eps), epsilon(max_epsilon), bytes.fromhex(report)
         need(re.fullmatch("[0-9a-f]{64}", policy) and re.fullmatch(EPOCH, epoch), "step")
+        if schedule: need(check_schedule(schedule) and type(clock) is int, "clock")
         ledger = Ledger(text, budget)
-        verdicts.append(ledger.account(policy, x, epoch, lambda: report, most))
+        try: key is None or verify_policy(policy, key, signature)
+        except Refused: return verdicts.append("key")
+        verdicts.append(ledger.account(policy, x, epoch, lambda: report, most, schedule, clock, key))
         text += ledger.more
     for s in steps:
         if set(s) == {"torn"}: text += bytes.fromhex(s["torn"]).decode("latin-1")
         else: step(**s)
     ledger = Ledger(text, budget)
-    text, left = text + ledger.more, max(ledger.budget - ledger.spent, Fraction(0))
+    text, left = text + ledger.more, max(ledger.budget - (ledger.always if ledger.slot else ledger.spent), Fraction(0))
     return {"text": text.encode("latin-1").hex(), "budget": str(ledger.budget), "spent": str(ledger.spent),
             "remaining": str(left), "verdicts": verdicts}
+def ask_schedule(op, **o):
+    if op == "books":
+        answer = books(**o)
+        return answer | {"appended": answer.pop("text")[len(o["text"]):]}
+    if op == "epoch":
+        number = epoch_number(o["form"], o["name"])
+        need(number is not None, "not an epoch of this form")
+        return {"number": number}
+    need(op in ("signature", "ed25519"), "an operation")
+    if op == "signature": verify_policy(o["policy"], o["key"], o["signature"])
+    else: verify(*(bytes.fromhex(o[name]) for name in ("key", "message", "signature")))
+    return {"verified": True}
 def lock(name, found, kernel_locked, kernel_locks, boot, namespace, processes):
     return {"verdict": may_lock(name, found, kernel_locked, kernel_locks, boot, namespace, processes)}
 def ask_round(eps, bits, m, q):

@@ -6,7 +6,8 @@ import {hex, unhex} from "../src/bytes.js";
 import {countReports, decodeCounts, encodeCounts, mergeCounts} from "../src/count.js";
 import {decode} from "../src/policy.js";
 import {drawWith} from "../src/draw.js";
-import {LedgerError, account, openLedger} from "../src/ledger.js";
+import {FORMS, epochNumber} from "../src/epoch.js";
+import {LedgerError, account, ed25519, openLedger, verify} from "../src/ledger.js";
 import {verdict} from "../src/lock.js";
 import {memory} from "../test/support/memory.js";
 
@@ -40,47 +41,105 @@ const members = (o, names) => {
   for (const name of Object.keys(o)) need(names.includes(name) || names.includes(name + "?"), `another member, ${name}`);
 };
 
-/** Pays for one report, and says what came of it. */
-async function step(store, budget, {policy: id, eps, epoch, report, max_epsilon: maxEpsilon}) {
+/** A schedule, as a policy has it. */
+const schedule = (s) => {
+  if (s === undefined) return null;
+  members(s, ["epochs", "first", "last", "period"]);
+  const {epochs, first, last, period} = s;
+  need(FORMS.includes(epochs) && Number.isInteger(period) && (period === 0 || period >= 2), "a schedule");
+  for (const bound of [first, last]) need(bound === null || epochNumber(epochs, bound) !== null, "a bound of a schedule");
+  return s;
+};
+
+/** Pays for one report, and says what came of it. The clock of the ledger is that of the process. */
+async function step(store, budget, s) {
+  const {policy: id, eps, epoch, report, max_epsilon: maxEpsilon, clock, key, signature} = s;
   need(typeof id === "string" && /^[0-9a-f]{64}$/.test(id) && typeof eps === "string", "a step");
   parseEpsilon(eps);
+  const plan = schedule(s.schedule);
+  need(!plan || Number.isSafeInteger(clock), "a clock");
   const drawn = bytes(report), ledger = await openLedger(store, {epoch, budget, maxEpsilon: text(maxEpsilon)});
   let draws = 0;
+  const now = Date.now;
+  if (plan) Date.now = () => clock;
   try {
-    await account(ledger, {id, epsilon: eps}, () => (draws++, drawn));
+    const policy = {id, epsilon: eps, schedule: plan}, signed = {key: text(key), signature: text(signature)};
+    if (await account(ledger, policy, () => (draws++, drawn), signed) === null) return `silent ${ledger.next}`;
     return draws ? "drawn" : "repeated";
   } catch (e) {
     if (draws) return "report";
-    if (!(e instanceof LedgerError && e.code === "budget")) throw e;
+    if (!(e instanceof LedgerError)) throw e;
+    if (e.code === "key") return "key";
+    if (e.code === "epoch") return "schedule";
+    if (e.code !== "budget") throw e;
     return /at once/.test(e.message) ? "maximum" : "budget";
   } finally {
+    Date.now = now;
     await ledger.close();
   }
 }
 
-const OPS = {
-  async books(o) {
-    members(o, ["text", "budget?", "steps"]);
-    need(Array.isArray(o.steps), "steps");
-    const store = memory(bytes(o.text)), budget = text(o.budget), verdicts = [];
-    for (const s of o.steps) {
-      if (s && Object.hasOwn(s, "torn")) {
-        members(s, ["torn"]);
-        await store.append(store.text.length, bytes(s.torn));
-      } else {
-        members(s, ["policy", "eps", "epoch", "report", "max_epsilon?"]);
-        verdicts.push(await step(store, budget, s));
-      }
+const STEP = ["policy", "eps", "epoch", "report", "max_epsilon?"];
+const TIMED = [...STEP, "schedule?", "clock?", "key?", "signature?"];
+
+/** Pays for reports, of whose steps names are the members. */
+async function books(o, names) {
+  members(o, ["text", "budget?", "steps"]);
+  need(Array.isArray(o.steps), "steps");
+  const store = memory(bytes(o.text)), budget = text(o.budget), verdicts = [];
+  for (const s of o.steps) {
+    if (s && Object.hasOwn(s, "torn")) {
+      members(s, ["torn"]);
+      await store.append(store.text.length, bytes(s.torn));
+    } else {
+      members(s, names);
+      verdicts.push(await step(store, budget, s));
     }
-    const {budget: is, spent, remaining} = await openLedger(store, {epoch: "e", budget});
-    return {text: hex(store.text), budget: is, spent, remaining, verdicts};
-  },
+  }
+  const {budget: is, spent, remaining} = await openLedger(store, {epoch: "e", budget});
+  return {text: hex(store.text), budget: is, spent, remaining, verdicts};
+}
+
+const OPS = {
+  books: (o) => books(o, STEP),
   lock(o) {
     members(o, ["name", "found", "kernel_locked", "kernel_locks", "boot", "namespace", "processes"]);
     members(o.found, ["kind", "bytes?", "entries?"]);
     bytes(o.found.bytes ?? "");
     return {verdict: verdict(o)};
   },
+};
+
+/** What the kind schedule asks. */
+const TIMES = {
+  async books(o) {
+    const {text: whole, ...rest} = await books(o, TIMED);
+    need(whole.startsWith(o.text), "the text was changed");
+    return {...rest, appended: whole.slice(o.text.length)};
+  },
+  epoch(o) {
+    members(o, ["form", "name"]);
+    need(FORMS.includes(o.form) && typeof o.name === "string", "a form of epochs, and a name");
+    const number = epochNumber(o.form, o.name);
+    need(number !== null, "not an epoch of this form");
+    return {number};
+  },
+  async signature(o) {
+    members(o, ["policy", "key", "signature"]);
+    await verify(text(o.policy), text(o.key), text(o.signature));
+    return {verified: true};
+  },
+  async ed25519(o) {
+    members(o, ["key", "message", "signature"]);
+    need(await ed25519(bytes(o.key), bytes(o.message), bytes(o.signature)), "the signature does not verify");
+    return {verified: true};
+  },
+};
+
+/** Answers a line by the function of its operation. */
+const operation = (functions) => ({op, ...o}) => {
+  need(typeof op === "string" && Object.hasOwn(functions, op), "an operation that there is not");
+  return functions[op](o);
 };
 
 const KINDS = {
@@ -113,10 +172,8 @@ const KINDS = {
     }
     return {counts: Buffer.from(await encodeCounts(found)).toString()};
   }],
-  ledger: [null, async ({op, ...o}) => {
-    need(typeof op === "string" && Object.hasOwn(OPS, op), "an operation that there is not");
-    return OPS[op](o);
-  }],
+  ledger: [null, operation(OPS)],
+  schedule: [null, operation(TIMES)],
 };
 
 async function answer(line) {

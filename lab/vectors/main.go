@@ -40,6 +40,7 @@ var generators = []struct {
 	{"certificate", "docs/certificates.md", mathematics.Certificate},
 	{"release", "docs/spec/release.md", spec.Release},
 	{"ledger", "docs/spec/ledger.md", ledger.Fill},
+	{"schedule", "docs/spec/ledger.md, Schedules; docs/spec/policy.md, Epochs, Signatures", ledger.Schedule},
 	{"aggregate", "docs/spec/counts.md", spec.Aggregate},
 }
 

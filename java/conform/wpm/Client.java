@@ -21,7 +21,7 @@ public final class Client {
   public static void main(String[] args) throws IOException {
     PrintStream out = new PrintStream(System.out, false, "UTF-8");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    out.print("{\"wpm-conform\":1,\"name\":\"java\",\"kinds\":[\"verify\",\"policy\",\"sample\",\"draw\",\"ledger\"]}\n");
+    out.print("{\"wpm-conform\":1,\"name\":\"java\",\"kinds\":[\"verify\",\"policy\",\"sample\",\"draw\",\"ledger\",\"schedule\"]}\n");
     out.flush();
     for (String line; (line = in.readLine()) != null; ) {
       out.print(answer(line) + "\n");
@@ -133,7 +133,12 @@ public final class Client {
       case "ledger": {
         Object op = o.remove("op");
         need("books".equals(op) || "lock".equals(op), "an operation that there is not");
-        return "books".equals(op) ? books(o) : lock(o);
+        return "books".equals(op) ? books(o, STEP) : lock(o);
+      }
+      case "schedule": {
+        Object op = o.remove("op");
+        need(op instanceof String, "an operation");
+        return schedule((String) op, o);
       }
       default: throw new IllegalArgumentException("a kind that is not offered");
     }
@@ -162,7 +167,39 @@ public final class Client {
     }
   }
 
-  private static String books(Map<String, Object> o) throws Exception {
+  private static final String[] STEP = {"policy", "eps", "epoch", "report", "max_epsilon?"};
+  private static final String[] TIMED = {"policy", "eps", "epoch", "report", "max_epsilon?", "schedule?", "clock?", "key?", "signature?"};
+
+  /** What the kind schedule asks. */
+  private static String schedule(String op, Map<String, Object> o) throws Exception {
+    switch (op) {
+      case "books": {
+        String start = "\"text\":\"" + text(o, "text"), answer = books(o, TIMED);
+        need(answer.startsWith(start), "the text was changed");
+        return "\"appended\":\"" + answer.substring(start.length());
+      }
+      case "epoch": {
+        members(o, "form", "name");
+        long n = Schedule.number(text(o, "form"), text(o, "name"));
+        need(n != Schedule.NONE && n != Schedule.NO_FORM, "not an epoch of this form");
+        return "\"number\":" + n;
+      }
+      case "signature": {
+        members(o, "policy", "key", "signature");
+        need(Policy.signed(text(o, "policy"), text(o, "key"), text(o, "signature")), "not a signature of the policy by the key");
+        return "\"verified\":true";
+      }
+      case "ed25519": {
+        members(o, "key", "message", "signature");
+        need(Ed25519.verify(bytes(o.get("key")), bytes(o.get("message")), bytes(o.get("signature"))), "the signature does not verify");
+        return "\"verified\":true";
+      }
+      default: throw new IllegalArgumentException("an operation that there is not");
+    }
+  }
+
+  /** Pays for reports, of whose steps names are the members. */
+  private static String books(Map<String, Object> o, String[] names) throws Exception {
     members(o, "text", "budget?", "steps");
     Memory store = new Memory(bytes(o.get("text")));
     String budget = o.containsKey("budget") ? text(o, "budget") : null, verdicts = "";
@@ -173,6 +210,7 @@ public final class Client {
         store.append(store.text.length, bytes(s.get("torn")));
         continue;
       }
+      members(s, names);
       verdicts += (verdicts.isEmpty() ? "\"" : ",\"") + step(store, budget, s) + "\"";
     }
     try (Ledger l = Ledger.open(store, budget)) {
@@ -182,28 +220,44 @@ public final class Client {
   }
 
   private static String step(Store store, String budget, Map<String, Object> s) throws Exception {
-    members(s, "policy", "eps", "epoch", "report", "max_epsilon?");
-    String id = text(s, "policy"), epoch = text(s, "epoch");
+    String id = text(s, "policy"), epoch = text(s, "epoch"), key = s.containsKey("key") ? text(s, "key") : null;
     need(id.matches("[0-9a-f]{64}") && Ledger.isEpoch(epoch), "want an ID and an epoch");
     Epsilon eps = Epsilon.parse(text(s, "eps")), most = s.containsKey("max_epsilon") ? Epsilon.parse(text(s, "max_epsilon")) : null;
     byte[] report = bytes(s.get("report"));
     boolean[] drawn = {false};
     try (Ledger l = Ledger.open(store, budget)) {
+      if (key != null && !(s.containsKey("signature") && Policy.signed(id, key, text(s, "signature")))) return "key";
       Ledger.Debit d = new Ledger.Debit(id, eps, epoch);
       d.most = most;
-      l.pay(d, () -> {
+      d.signer = key;
+      if (s.containsKey("schedule")) {
+        d.schedule = schedule(object(s.get("schedule")));
+        need(s.get("clock") instanceof Json.Num && ((Json.Num) s.get("clock")).text.matches("-?[0-9]{1,15}"), "want a clock");
+        d.clock = Long.parseLong(((Json.Num) s.get("clock")).text);
+      }
+      if (l.pay(d, () -> {
         drawn[0] = true;
         return report;
-      });
+      }) == null) return "silent " + l.next(epoch);
       return drawn[0] ? "drawn" : "repeated";
     } catch (Refused e) {
       switch (e.kind()) {
         case MAXIMUM: return "maximum";
         case BUDGET: return "budget";
         case REPORT: return "report";
+        case EPOCH: return "schedule";
+        case KEY: return "key";
         default: throw e;
       }
     }
+  }
+
+  /** A schedule, as a policy has it: it is read from the text that it has there. */
+  private static Schedule schedule(Map<String, Object> w) throws Refused {
+    members(w, "epochs", "first", "last", "period");
+    String text = "\"schedule\":{\"epochs\":" + Json.text(text(w, "epochs"));
+    for (String bound : new String[] {"first", "last"}) text += ",\"" + bound + "\":" + (w.get(bound) == null ? "null" : Json.text(text(w, bound)));
+    return Schedule.read(new Scanner((text + ",\"period\":" + integer(w.get("period")) + "},\n").getBytes(StandardCharsets.UTF_8)));
   }
 
   private static String lock(Map<String, Object> o) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/wpm-go/wpm/lab/vectors/internal/values"
@@ -37,10 +38,71 @@ type book struct {
 	spent   *big.Rat
 	reports map[string]string // by ID and epoch
 	rest    string
+
+	always *big.Rat         // the part of spent that is no turn
+	turns  map[int]*big.Rat // by the number of the epoch
+	turn   int              // the number of the last one
+	latest map[string]int   // the last epoch of a debit or turn, by its form
+	slot   *slot
+	key    string
 }
 
+// A slot is which epochs are the ledger's own.
+type slot struct {
+	form         string
+	period, slot int
+}
+
+func (s *slot) line() string { return fmt.Sprintf("slot %s %d %d", s.form, s.period, s.slot) }
+
+func newBook() book {
+	return book{spent: new(big.Rat), always: new(big.Rat), reports: map[string]string{}, turns: map[int]*big.Rat{},
+		latest: map[string]int{}}
+}
+
+// charge adds what counts in every window.
+func (b *book) charge(x *big.Rat) {
+	b.spent.Add(b.spent, x)
+	b.always.Add(b.always, x)
+}
+
+// pay adds a debit or, with a slot's form, a turn.
+func (b *book) pay(x *big.Rat, epoch, form string) {
+	if n, ok := numberOf(form, epoch); ok {
+		if b.turns[n] == nil {
+			b.turns[n] = new(big.Rat)
+		}
+		b.turns[n].Add(b.turns[n], x)
+		b.spent.Add(b.spent, x)
+		b.turn = n
+	} else {
+		b.charge(x)
+	}
+	for form := range forms {
+		if n, ok := numberOf(form, epoch); ok {
+			b.latest[form] = max(n, b.latest[form])
+		}
+	}
+}
+
+// held is the most that a window holds: one with the epoch of a number, or any if the number is 0.
+func (b *book) held(number int) *big.Rat {
+	most := new(big.Rat)
+	for n, x := range b.turns {
+		if (number == 0 || n == number) && x.Cmp(most) > 0 {
+			most = x
+		}
+	}
+	return new(big.Rat).Add(b.always, most)
+}
+
+// over reports whether so much is more than the budget.
+func (b *book) over(held, more *big.Rat) bool { return new(big.Rat).Add(held, more).Cmp(b.budget) > 0 }
+
 var (
-	debitForm  = regexp.MustCompile(`^debit ([^ ]*) ([0-9a-f]{64}) ([A-Za-z0-9._:-]{1,64})$`)
+	debitForm  = regexp.MustCompile(`^(debit|turn) ([^ ]*) ([0-9a-f]{64}) ([A-Za-z0-9._:-]{1,64})$`)
+	slotForm   = regexp.MustCompile(`^slot (year|month|week|day) ([1-9][0-9]{0,4}) (0|[1-9][0-9]{0,3})$`)
+	keyForm    = regexp.MustCompile(`^key ([0-9a-f]{64})$`)
 	reportForm = regexp.MustCompile(`^report (([0-9a-f]{2}){37,256}) ([A-Za-z0-9._:-]{1,64})$`)
 )
 
@@ -60,7 +122,7 @@ func isReport(report, id string) bool {
 
 // read reads a text by the letter of the specification.
 func read(text string) (b book, ok bool) {
-	b = book{spent: new(big.Rat), reports: map[string]string{}}
+	b = newBook()
 	lines := strings.Split(text, "\n")
 	b.rest = lines[len(lines)-1]
 	open := ""
@@ -79,7 +141,7 @@ func read(text string) (b book, ok bool) {
 			if !ok {
 				return b, false
 			}
-			b.spent.Add(b.spent, charge)
+			b.charge(charge)
 			continue
 		}
 		if b.budget == nil {
@@ -90,14 +152,32 @@ func read(text string) (b book, ok bool) {
 			continue
 		}
 		debit, report := debitForm.FindStringSubmatch(body), reportForm.FindStringSubmatch(body)
+		slotted, key := slotForm.FindStringSubmatch(body), keyForm.FindStringSubmatch(body)
 		switch {
 		case debit != nil:
-			eps, ok := rational(debit[1])
+			eps, ok := rational(debit[2])
+			form := ""
+			if debit[1] == "turn" {
+				ok = ok && b.slot != nil && b.mayTurn(debit[4])
+				form = b.form()
+			}
 			if !ok {
 				return b, false
 			}
-			b.spent.Add(b.spent, eps)
-			open = debit[2] + " " + debit[3]
+			b.pay(eps, debit[4], form)
+			open = debit[3] + " " + debit[4]
+		case slotted != nil:
+			period, err := strconv.Atoi(slotted[2])
+			number, err2 := strconv.Atoi(slotted[3])
+			if b.slot != nil || err != nil || err2 != nil || period < 2 || period > 10000 || number >= period {
+				return b, false
+			}
+			b.slot = &slot{slotted[1], period, number}
+		case key != nil:
+			if b.key != "" {
+				return b, false
+			}
+			b.key = key[1]
 		case report != nil:
 			id := report[1][8:72]
 			if after != id+" "+report[3] || !isReport(report[1], id) {
@@ -108,7 +188,7 @@ func read(text string) (b book, ok bool) {
 			return b, false
 		}
 	}
-	b.spent.Add(b.spent, charge(b.rest))
+	b.charge(charge(b.rest))
 	if b.rest != "" && b.budget == nil {
 		head, _, _ := strings.Cut(b.rest, "~")
 		if head == "" || !strings.HasPrefix(head, "wpm-ledger-1 ") && !strings.HasPrefix("wpm-ledger-1 ", head) {
@@ -118,7 +198,21 @@ func read(text string) (b book, ok bool) {
 	return b, true
 }
 
-var chargeForm = regexp.MustCompile(`^debit ([^ ]*) `)
+// form is that of the slot's epochs, or empty.
+func (b *book) form() string {
+	if b.slot == nil {
+		return ""
+	}
+	return b.slot.form
+}
+
+// mayTurn reports whether an epoch is of the slot, and not before the last turn.
+func (b *book) mayTurn(epoch string) bool {
+	n, ok := numberOf(b.slot.form, epoch)
+	return ok && n%b.slot.period == b.slot.slot && n >= b.turn
+}
+
+var chargeForm = regexp.MustCompile(`^(?:debit|turn) ([^ ]*) `)
 
 // charge is that of a line without its end.
 func charge(rest string) *big.Rat {
@@ -161,6 +255,20 @@ type step struct {
 	Report     string  `json:"report,omitempty"`
 	MaxEpsilon string  `json:"max_epsilon,omitempty"`
 	Torn       *string `json:"torn,omitempty"`
+
+	// Of the kind schedule alone.
+	Schedule  *schedule `json:"schedule,omitempty"`
+	Clock     *int64    `json:"clock,omitempty"` // milliseconds since 1970-01-01
+	Key       string    `json:"key,omitempty"`   // that the user names
+	Signature string    `json:"signature,omitempty"`
+}
+
+// A schedule is that of a policy.
+type schedule struct {
+	Epochs string  `json:"epochs"`
+	First  *string `json:"first"`
+	Last   *string `json:"last"`
+	Period int     `json:"period"`
 }
 
 type booksIn struct {
@@ -214,8 +322,8 @@ func epsilonOf(s string) (*big.Rat, bool) {
 
 var epsilonForm = regexp.MustCompile(`^(0|[1-9][0-9]*)(/[1-9][0-9]*|(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?)$`)
 
-// books runs the steps.
-func books(in booksIn) (out booksOut, reason string) {
+// books runs the steps. A ledger that needs a slot takes what draw returns for its period.
+func books(in booksIn, draw func(period int) int) (out booksOut, reason string) {
 	raw, err := hex.DecodeString(in.Text)
 	values.Must(err == nil, "a text in hexadecimal")
 	text := string(raw)
@@ -240,22 +348,8 @@ func books(in booksIn) (out booksOut, reason string) {
 		if reason != "" {
 			return out, reason
 		}
-		verdict := "drawn"
-		switch {
-		case b.reports[s.Policy+" "+s.Epoch] != "":
-			verdict = "repeated"
-		case eps.Cmp(most) > 0:
-			verdict = "maximum"
-		case new(big.Rat).Add(b.spent, eps).Cmp(b.budget) > 0:
-			verdict = "budget"
-		default:
-			text += b.add("debit " + eps.RatString() + " " + s.Policy + " " + s.Epoch)
-			if !isReport(s.Report, s.Policy) {
-				verdict = "report"
-				break
-			}
-			text += b.add("report " + s.Report + " " + s.Epoch)
-		}
+		verdict, more := b.account(s, eps, most, draw)
+		text += more
 		out.Verdicts = append(out.Verdicts, verdict)
 	}
 	b, reason := open(&text, in.Budget)
@@ -263,10 +357,80 @@ func books(in booksIn) (out booksOut, reason string) {
 		return out, reason
 	}
 	left := new(big.Rat).Sub(b.budget, b.spent)
+	if b.slot != nil {
+		left.Sub(b.budget, b.always)
+	}
 	if left.Sign() < 0 {
 		left = new(big.Rat)
 	}
 	out.Text, out.Budget = hex.EncodeToString([]byte(text)), b.budget.RatString()
 	out.Spent, out.Remaining = b.spent.RatString(), left.RatString()
 	return out, ""
+}
+
+// account pays for a step: by docs/spec/ledger.md, Paying and Schedules. It returns what is appended.
+func (b *book) account(s step, eps, most *big.Rat, draw func(int) int) (verdict, text string) {
+	if s.Key != "" && !isSignature(s.Policy, s.Key, s.Signature) {
+		return "key", ""
+	}
+	if b.reports[s.Policy+" "+s.Epoch] != "" {
+		return "repeated", ""
+	}
+	if b.key != "" && b.key != s.Key {
+		return "key", ""
+	}
+	if b.key == "" && s.Key != "" {
+		text += b.add("key " + s.Key)
+	}
+	if eps.Cmp(most) > 0 {
+		return "maximum", text
+	}
+	form, number := "", 0
+	if w := s.Schedule; w != nil {
+		n, ok := numberOf(w.Epochs, s.Epoch)
+		if !ok || !b.allows(*w, s.Epoch, n, *s.Clock) {
+			return "schedule", text
+		}
+		if w.Period > 0 {
+			if b.over(b.always, eps) {
+				return "budget", text
+			}
+			if b.slot == nil {
+				b.slot = &slot{w.Epochs, w.Period, draw(w.Period)}
+				text += b.add(b.slot.line())
+			}
+			if b.slot.form != w.Epochs || b.slot.period != w.Period {
+				return "schedule", text
+			}
+			form, number = w.Epochs, n
+			if wait := (b.slot.slot - n%w.Period + w.Period) % w.Period; wait > 0 {
+				return "silent " + nameOf(form, n+wait), text
+			}
+		}
+	}
+	if b.over(b.held(number), eps) {
+		return "budget", text
+	}
+	word := map[bool]string{true: "turn ", false: "debit "}[number > 0]
+	text += b.add(word + eps.RatString() + " " + s.Policy + " " + s.Epoch)
+	b.pay(eps, s.Epoch, form)
+	if !isReport(s.Report, s.Policy) {
+		return "report", text
+	}
+	return "drawn", text + b.add("report "+s.Report+" "+s.Epoch)
+}
+
+// allows reports whether a schedule, the clock and the epochs before allow an epoch.
+func (b *book) allows(w schedule, epoch string, n int, clock int64) bool {
+	for _, bound := range []*string{w.First, w.Last} {
+		if bound == nil {
+			continue
+		}
+		at, ok := numberOf(w.Epochs, *bound)
+		values.Must(ok, "a bound of a schedule")
+		if bound == w.First && n < at || bound == w.Last && n > at {
+			return false
+		}
+	}
+	return reached(w.Epochs, epoch, clock) && n >= b.latest[w.Epochs]
 }
