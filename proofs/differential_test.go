@@ -487,19 +487,23 @@ func TestExtracted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	s.compare(strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"))
+}
+
+// compare holds the program's answers against Go's.
+func (s *suite) compare(got []string) {
 	if len(got) != len(s.want) {
-		t.Fatalf("%d answers to %d cases", len(got), len(s.want))
+		s.Fatalf("%d answers to %d cases", len(got), len(s.want))
 	}
 	bad := 0
 	for n, want := range s.want {
 		if got[n] != want && !(want == "epsilon" && strings.HasPrefix(got[n], "refused (epsilon")) {
 			if bad++; bad <= 10 {
-				t.Errorf("%s: the proofs' program says %s, Go %s", s.lines[n], got[n], want)
+				s.Errorf("%s: the proofs' program says %s, Go %s", s.lines[n], got[n], want)
 			}
 		}
 	}
-	t.Logf("%d cases, %d differ", len(got), bad)
+	s.Logf("%d cases, %d differ", len(got), bad)
 }
 
 // TestExtractedPolicies compares the verdicts on policy files: those of package policy's tests, and each of them with

@@ -1,5 +1,6 @@
 (* The decisions of the proofs as OCaml, over zarith. The mapping of Z and nat is the standard library's own. *)
-From Wpm Require Import Release.
+From Wpm Require Import Window.
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZBigInt.
 
-Extraction "model.ml" verify weights round sample pick secret_row fill.
+Extraction "model.ml" verify weights round sample pick secret_row fill own one_turn
+  window_most admits pay.

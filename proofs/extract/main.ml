@@ -11,8 +11,14 @@
      fill BITS LO HI KEYS FALLBACK T USABLE     a row
      pick U Y                                   an index
      secret BITS LO HI ROWS FALLBACK I          a row, or outside
+     slot T S EPOCHS                            which epochs are of the slot, by 1 and 0, and whether any T epochs in a
+                                                row hold at most one of the list: one or several
+     window T ALWAYS TURNS                      the most that any T epochs in a row hold
+     ledger T S BUDGET EVENTS                   the answer to each payment, and the most that any T epochs in a row hold
+                                                of those that are paid
    Lists have commas and no space; - is the empty one. Of ROWS, with semicolons, each is the list of columns at hi, a
-   slash, and the list of columns with units above lo, column:units. *)
+   slash, and the list of columns with units above lo, column:units. Of TURNS each is epoch:amount. Of EVENTS each is
+   debit:amount, turn:epoch:amount or torn:amount, in their order. Amounts are fractions; EPOCHS may be below 0. *)
 
 let big = Big_int_Z.big_int_of_string
 let show = Big_int_Z.string_of_big_int
@@ -74,6 +80,68 @@ let verdict eps bits lo hi =
   | HighSum -> "high sum"
   | Undecided -> "undecided"
 
+(* Amounts as fractions, which the proofs have as integers over one denominator: this conversion is not extracted. *)
+let fraction s =
+  if String.length s > 256 then raise (Refused "an amount");
+  match String.split_on_char '/' s with
+  | [ p ] -> Q.of_bigint (number p)
+  | [ p; q ] when Z.sign (number q) > 0 -> Q.make (number p) (number q)
+  | _ -> raise (Refused "an amount")
+
+let units_of amounts = List.fold_left (fun u a -> Z.lcm u (Q.den a)) Z.one amounts
+let in_units u a = Z.divexact (Z.mul (Q.num a) u) (Q.den a)
+let show_amount u n = Q.to_string (Q.make n u)
+
+let whole s =
+  if String.length s > 256 then raise (Refused "a number");
+  match s.[0] with '-' -> Z.neg (number (String.sub s 1 (String.length s - 1))) | _ -> number s
+  | exception Invalid_argument _ -> raise (Refused "a number")
+
+let period s =
+  let t = whole s in
+  if Z.sign t > 0 then t else raise (Refused "a period")
+
+let slot t s =
+  let t = period t and s = whole s in
+  if Z.sign s < 0 || Z.geq s t then raise (Refused "a slot") else (t, s)
+
+let window t always turns =
+  let turn s =
+    match String.split_on_char ':' s with
+    | [ n; c ] -> (whole n, fraction c)
+    | _ -> raise (Refused "a turn")
+  in
+  let turns = List.map turn (items turns) and always = fraction always in
+  let u = units_of (always :: List.map snd turns) in
+  show_amount u
+    (Model.window_most (period t) (in_units u always) (List.map (fun (n, c) -> (n, in_units u c)) turns))
+
+let ledger t s budget events =
+  let t, s = slot t s and budget = fraction budget in
+  let words = List.map (String.split_on_char ':') (items events) in
+  let amount w = fraction (List.nth w (List.length w - 1)) in
+  let u = units_of (budget :: List.map amount words) in
+  let event w =
+    let c = in_units u (amount w) in
+    match w with
+    | [ "debit"; _ ] -> Model.Debit c
+    | [ "turn"; n; _ ] -> Model.Turn (whole n, c)
+    | [ "torn"; _ ] -> Model.Torn c
+    | _ -> raise (Refused "an event")
+  in
+  let take (b, said) w =
+    let e = event w in
+    match Model.admits t s (in_units u budget) b e with
+    | Model.Paid -> (Model.pay b e, "paid" :: said)
+    | NoRoom -> (b, "no-room" :: said)
+    | Late -> (b, "late" :: said)
+    | Silent -> (b, "silent" :: said)
+  in
+  let empty = { Model.b_always = Z.zero; b_turns = [] } in
+  let b, said = List.fold_left take (empty, []) words in
+  String.concat "," (List.rev said)
+  ^ " " ^ show_amount u (Model.window_most t b.Model.b_always b.Model.b_turns)
+
 let answer line =
   match String.split_on_char ' ' line with
   | [ "box"; eps; bits; lo; hi ] -> verdict eps (word bits) (list lo) (list hi)
@@ -94,6 +162,12 @@ let answer line =
       match Model.secret_row (word bits) (list lo) (list hi) rows (compact fallback) (word i) with
       | Some n -> show_list n
       | None -> "outside")
+  | [ "slot"; t; s; epochs ] ->
+      let t, s = slot t s and epochs = List.map whole (items epochs) in
+      let own e = if Model.own t s e then "1" else "0" in
+      String.concat "" (List.map own epochs) ^ if Model.one_turn t epochs then " one" else " several"
+  | [ "window"; t; always; turns ] -> window t always turns
+  | [ "ledger"; t; s; budget; events ] -> ledger t s budget events
   | _ -> raise (Refused "not a case")
 
 (* The runs of digits in a text, at most so many. *)
