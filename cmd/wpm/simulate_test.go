@@ -51,7 +51,14 @@ func TestSimulate(t *testing.T) {
 		strings.Count(out, "\n") != 101 {
 		t.Errorf("%.200q, %.200q", out, again)
 	}
+	must(t, "", "design", "-ring", "4", "-eps", "2", "-epochs", "month", "-period", "3", "-first", "2026-01", "-last", "2026-06",
+		"-o", "timed")
+	must(t, "", "simulate", "-epoch", "simulation-2026-06", "timed")
 	for _, c := range []struct{ args, want string }{
+		{"simulate -epoch simulation-2025-12 timed", "before 2026-01, the first"},
+		{"simulate -epoch simulation-2026-07 timed", "after 2026-06, the last"},
+		{"simulate -epoch simulation-2026 timed", "want a month"},
+		{"simulate -epoch simulation-2026-01 p", "no period"},
 		{"simulate", "takes a policy"},
 		{"simulate p users table", "takes a policy"},
 		{"simulate - -", "standard input"},

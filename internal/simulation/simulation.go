@@ -67,13 +67,13 @@ type Config struct {
 }
 
 // In returns c for the devices that report in an epoch, such as 2026-03, of a policy with a period. Errors: ErrConfig,
-// and those of ledger.Form.Number.
+// and those of ledger.Schedule.Number.
 func (c Config) In(epoch string) (Config, error) {
 	s := c.Policy.Schedule()
 	if s.Period == 0 {
 		return c, fmt.Errorf("%w: the policy has no period, so that every device reports in every epoch", ErrConfig)
 	}
-	t, err := s.Epochs.Number(epoch)
+	t, err := s.Number(epoch)
 	if err == nil {
 		c.Period, c.Slot = s.Period, t%s.Period
 	}

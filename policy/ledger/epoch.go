@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -154,4 +155,24 @@ func (s Schedule) Check() error {
 		return fmt.Errorf("%w: it ends in %s, before it begins in %s", ErrSchedule, s.Last, s.First)
 	}
 	return nil
+}
+
+// Number returns the number of an epoch in which a schedule that is not free has reports.
+//
+// Errors: those of Check, and ErrEpoch for a text that is no epoch of the form, or one before First or after Last.
+func (s Schedule) Number(epoch string) (int, error) {
+	if err := s.Check(); err != nil {
+		return 0, err
+	}
+	t, err := s.Epochs.Number(epoch)
+	if err != nil {
+		return 0, err
+	}
+	if s.First != "" && cmp.Less(epoch, s.First) { // names of one form order as their numbers do
+		return 0, fmt.Errorf("%w: %s is before %s, the first of the policy", ErrEpoch, epoch, s.First)
+	}
+	if s.Last != "" && cmp.Less(s.Last, epoch) {
+		return 0, fmt.Errorf("%w: %s is after %s, the last of the policy", ErrEpoch, epoch, s.Last)
+	}
+	return t, nil
 }

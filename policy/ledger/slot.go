@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"crypto/rand"
 	"fmt"
 	"math/big"
@@ -125,21 +124,12 @@ func (l *Books) fits(d Debit, paid *big.Rat) error {
 // inTime checks the epoch of the ledger: of the policy's form, from its first to its last, not after the clock's, and
 // not before the last that was paid for.
 func (l *Books) inTime(s Schedule) error {
-	if s.Epochs == Free {
+	if s == (Schedule{}) {
 		return nil
 	}
-	if err := s.Check(); err != nil {
-		return err
-	}
-	t, err := s.Epochs.Number(l.epoch)
+	t, err := s.Number(l.epoch)
 	if err != nil {
 		return err
-	}
-	if s.First != "" && cmp.Less(l.epoch, s.First) { // names of one form order as their numbers do
-		return fmt.Errorf("%w: %s is before %s, the first of the policy", ErrEpoch, l.epoch, s.First)
-	}
-	if s.Last != "" && cmp.Less(s.Last, l.epoch) {
-		return fmt.Errorf("%w: %s is after %s, the last of the policy", ErrEpoch, l.epoch, s.Last)
 	}
 	if now := s.Epochs.At(l.clock()); l.epoch > now { // a clock without an epoch is before all
 		return fmt.Errorf("%w: %s is after %q, which the clock says", ErrEpoch, l.epoch, now)

@@ -128,6 +128,7 @@ func TestSlotRefusals(t *testing.T) {
 		{"another period", mine, now, with(func(d *Debit) { d.Schedule.Period = 3 }), ErrSchedule},
 		{"another form", "2026", now, with(func(d *Debit) { d.Schedule.Epochs = Year }), ErrSchedule},
 		{"an impossible period", mine, now, with(func(d *Debit) { d.Schedule.Period = 1e9 }), ErrSchedule},
+		{"a last epoch of no form", mine, now, with(func(d *Debit) { d.Schedule = Schedule{Last: mine} }), ErrSchedule},
 		{"an epoch of another form", "2026-W01", now, with(func(*Debit) {}), ErrEpoch},
 		{"an epoch that is a word", "june", now, with(func(*Debit) {}), ErrEpoch},
 		{"before the first", mine, now, with(func(d *Debit) { d.Schedule.First = "2027-01" }), ErrEpoch},
@@ -173,6 +174,14 @@ func TestSlotRefusals(t *testing.T) {
 	before := old.String()
 	if _, err := payAt(old, "", now, at(t, now), d); !errors.Is(err, ErrBudget) || old.String() != before {
 		t.Errorf("2 of 3 spent before: %v", err)
+	}
+	// No ledger gets a slot that no ledger can have.
+	fresh := new(memory)
+	d.Schedule.Epochs = Free
+	for range 2 {
+		if _, err := payAt(fresh, "4", mine, at(t, now), d); !errors.Is(err, ErrSchedule) {
+			t.Errorf("a period of no form: %v", err)
+		}
 	}
 }
 
