@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -76,6 +77,15 @@ func TestAggregateEpochs(t *testing.T) {
 		if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: no %q in %.300q, %v", file, want, b, err)
 		}
+	}
+	html, err := os.ReadFile("m.html")
+	page := regexp.MustCompile(`(?s)<svg.*?</svg>`).ReplaceAllString(string(html), "")
+	if err != nil || strings.Contains(string(html), `class="edge"`) != strings.Contains(page, "An outline is around a group") ||
+		!strings.Contains(page, "made for level 0.9.") {
+		t.Errorf("the page does not say what its intervals and outlines are:\n%s", page)
+	}
+	if text := must(t, "", "aggregate", "-epochs", "-regions", "regions", "p", "simulation-2026-02"); strings.Contains(text, "level") {
+		t.Errorf("one epoch has changes:\n%s", text)
 	}
 	must(t, "", "design", "-ring", "36", "-eps", "4", "-o", "ring")
 	count("ring", "simulation-2026-04", "0")

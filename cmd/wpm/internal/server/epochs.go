@@ -384,12 +384,20 @@ func (r row) print(out io.Writer) error {
 			return err
 		}
 	}
-	if r.Level > 0 {
-		_, err := fmt.Fprintf(out, "\nThe intervals of changes are made for level %v.\n", r.Level)
+	if len(r.Changes) > 0 {
+		_, err := fmt.Fprintf(out, "\n%s\n", r.levelText())
 		return err
 	}
 	return nil
 }
+
+func (r row) levelText() string {
+	return fmt.Sprintf("The intervals of changes are made for level %v.", r.Level)
+}
+
+// outlined says what the page has outlines around.
+const outlined = "An outline is around a group of places that the reports of its epoch do not tell apart: they say how many people are " +
+	"in all of it, and not where in it."
 
 // output is the file of -map, if it is asked for.
 func (r row) output(c *cli.Command) ([]device.Output, error) {
@@ -403,6 +411,14 @@ func (r row) output(c *cli.Command) ([]device.Output, error) {
 		Tables: []sheet.Table{r.errors()}}
 	for _, c := range r.Changes {
 		q.Tables = append(q.Tables, c.table())
+	}
+	if len(r.Changes) > 0 {
+		q.Notes = append(q.Notes, r.levelText())
+	}
+	if slices.ContainsFunc(r.charts, func(m charted) bool {
+		return slices.ContainsFunc(m.groups, func(g sheet.Part) bool { return len(g.Places) > 1 })
+	}) {
+		q.Notes = append(q.Notes, outlined)
 	}
 	for n, m := range r.Epochs {
 		s := r.charts[n].sheet("")
