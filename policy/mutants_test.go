@@ -23,6 +23,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // A mutant is a policy with a change or two, or without any, and what Decode and Verify make of it.
@@ -384,7 +385,7 @@ func formOnly(err error) string {
 	}{
 		{ErrProvenance, "provenance"}, {ErrMode, "mode, work limit or kind of geometry"}, {ErrText, "a label or text"},
 		{ErrLimit, "a text or number above its limit"}, {ErrObject, "cost or certificate"},
-		{ErrShape, "sizes of labels, points or a grid"},
+		{ErrShape, "sizes of labels, points or a grid"}, {ledger.ErrSchedule, "a schedule"},
 	} {
 		if errors.Is(err, e.err) {
 			return e.say
@@ -406,7 +407,7 @@ func TestExtractedMutants(t *testing.T) {
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("no %s: proofs/run builds it", program)
 	}
-	all := mutants(t)
+	all := append(mutants(t), mutants3(t)...)
 	var accepted []bool
 	for chunk := range slices.Chunk(written(t, all), 1000) {
 		out, err := exec.Command(program, chunk...).Output()

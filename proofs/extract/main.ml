@@ -1,8 +1,8 @@
 (* The third verifier: texts in and out, around decisions that were extracted from the proofs (model.ml).
 
-   wpm-proofs FILE...   policies of version 1 and 2: the epsilon, the box, the fallback, every row and every threshold.
-                        It does not check that a text is canonical, and does not look at the order of the rows of
-                        version 2. Exit status: 0 all accepted, 1 one refused.
+   wpm-proofs FILE...   policies: the epsilon, the box, the fallback, every row, every threshold, every code and disc.
+                        It does not check that a text is canonical, and does not look at the order of outputs by a
+                        geometry. Exit status: 0 all accepted, 1 one refused.
    wpm-proofs           cases on standard input, one a line, and an answer to each on standard output:
      box EPS BITS LO HI                         accepted, or why not
      row BITS LO HI N                           inside or outside
@@ -214,6 +214,84 @@ let adds_up widths rest (full, extra) =
       Hashtbl.fold (fun col units ok -> ok && Z.leq units widths.(col)) columns true
       && Z.equal rest (Hashtbl.fold (fun _ units sum -> Z.add units sum) columns Z.zero))
 
+(* {"weight":"60","low":"17","colors":2,"color":"MA=="} or {"weight":"60","low":"15","high":"40","thresholds":[1,2]} *)
+type part = Code of int * string | Disc of string
+
+let code_head = Str.regexp {|^{"weight":"\([0-9]+\)","low":"\([0-9]+\)","colors":\([0-9]+\),"color":"|}
+let disc_head = Str.regexp {|^{"weight":"\([0-9]+\)","low":"\([0-9]+\)","high":"\([0-9]+\)","thresholds":\[|}
+
+let component inputs line =
+  let size = String.length line in
+  let size = if size > 0 && line.[size - 1] = ',' then size - 1 else size in
+  let rest ending =
+    let from = Str.match_end () and n = String.length ending in
+    if size < from + n || String.sub line (size - n) n <> ending then raise (Refused "a component");
+    String.sub line from (size - n - from)
+  in
+  let group n = Str.matched_group n line in
+  let make c_code c_outputs c_top =
+    { Model.c_code; c_weight = word (group 1); c_low = word (group 2); c_outputs; c_top }
+  in
+  if Str.string_match code_head line 0 then
+    let colors = index (group 3) in
+    let part = Code (colors, rest "\"}") in
+    (make true colors Z.zero, part)
+  else if Str.string_match disc_head line 0 then
+    let part = Disc (rest "]}") in
+    (make false inputs (word (group 3)), part)
+  else raise (Refused "a component")
+
+(* The colours of a code, in as many bits as the largest takes, and the bits after them, which are 0. *)
+let colours inputs colors text =
+  let rec width b = if 1 lsl b >= colors then b else width (b + 1) in
+  let b = width 1 in
+  let bytes = ((inputs * b) + 7) / 8 in
+  if String.length text <> (bytes + 2) / 3 * 4 then raise (Refused "colours");
+  let value = function
+    | 'A' .. 'Z' as c -> Char.code c - 65
+    | 'a' .. 'z' as c -> Char.code c - 71
+    | '0' .. '9' as c -> Char.code c + 4
+    | '+' -> 62
+    | '/' -> 63
+    | _ -> raise (Refused "colours")
+  in
+  let held = ref 0 and bits = ref 0 and seen = ref 0 in
+  for i = 0 to (((bytes * 8) + 5) / 6) - 1 do
+    held := ((!held lsl 6) lor value text.[i]) land ((1 lsl 30) - 1);
+    bits := !bits + 6;
+    while !seen < inputs && !bits >= b do
+      bits := !bits - b;
+      if (!held lsr !bits) land ((1 lsl b) - 1) >= colors then raise (Refused "a colour");
+      held := !held land ((1 lsl !bits) - 1);
+      incr seen
+    done
+  done;
+  if !held <> 0 then raise (Refused "bits after the last colour")
+
+(* A policy with codes: lines are those after the member codes. *)
+let check_codes eps bits inputs outputs lines =
+  let rec go parts count size = function
+    | line :: rest when String.starts_with ~prefix:"{" line ->
+        let c, part = component inputs line in
+        let size = size + c.Model.c_outputs and count = count + 1 in
+        if size > outputs || count > (1 lsl 28) / inputs then raise (Refused "components");
+        (match part with
+        | Code (colors, text) -> colours inputs colors text
+        | Disc text ->
+            let t = List.map index (runs inputs text) in
+            if List.length t <> inputs || List.exists (fun t -> t >= inputs) t then raise (Refused "thresholds"));
+        go (c :: parts) count size rest
+    | _ -> (List.rev parts, size)
+  in
+  let parts, size = go [] 0 0 lines in
+  if size <> outputs then raise (Refused "outputs");
+  if Z.gt bits (Z.of_int 62) then raise (Refused "bits");
+  match Model.codes_box bits parts with
+  | None -> raise (Refused "components that do not fit")
+  | Some (lo, hi) ->
+      let v = verdict eps bits lo hi in
+      if v <> "accepted" then raise (Refused ("box: " ^ v))
+
 let check name =
   let file = open_in_bin name in
   let size = in_channel_length file in
@@ -242,19 +320,29 @@ let check name =
     if n < 1 || n > most then raise (Refused name) else n
   in
   let outputs = length "outputs" and inputs = length "inputs" in
-  let two = fst (member "format") = "\"wpm-policy-2\"," in
-  if not (two || fst (member "format") = "\"wpm-policy-1\",") then raise (Refused "format");
+  let has name = List.exists (String.starts_with ~prefix:("\"" ^ name ^ "\":")) lines in
+  let format = fst (member "format") in
+  if not (List.mem format (List.map (Printf.sprintf "\"wpm-policy-%d\",") [ 1; 2; 3 ])) then raise (Refused "format");
+  let first = format = "\"wpm-policy-1\"," and three = format = "\"wpm-policy-3\"," in
+  let two = (not first) && ((not three) || has "thresholds") in
+  let eps =
+    match String.split_on_char '"' (fst (member "epsilon")) with
+    | _ :: eps :: _ -> eps
+    | _ -> raise (Refused "epsilon")
+  in
+  let bits = word (one "bits") in
+  if three && has "codes" then check_codes eps bits inputs outputs (snd (member "codes"))
+  else
   let bounds name =
     let text = fst (member name) in
     let l = List.map word (runs outputs text) in
     match l with
-    | [ one ] when two && text.[0] = '"' -> List.init outputs (fun _ -> one)
-    | _ when two && text.[0] = '"' -> raise (Refused name)
+    | [ one ] when (not first) && text.[0] = '"' -> List.init outputs (fun _ -> one)
+    | _ when (not first) && text.[0] = '"' -> raise (Refused name)
     | _ -> l
   in
-  let lo = bounds "lo" and hi = bounds "hi" and bits = word (one "bits") in
+  let lo = bounds "lo" and hi = bounds "hi" in
   if List.length lo <> outputs then raise (Refused "outputs");
-  let eps = List.nth (String.split_on_char '"' (fst (member "epsilon"))) 1 in
   let v = verdict eps bits lo hi in
   if v <> "accepted" then raise (Refused ("box: " ^ v));
   let widths = Array.of_list (List.map2 Z.sub hi lo) in
