@@ -83,7 +83,32 @@ func laws() []law {
 		of(bases, measurer, "basemeasure"),
 		[]law{minimax},
 		of(design.SphereLaws(), newSphere, "sphere"),
+		[]law{{name: "SlotDrawn", statement: "docs/spec/ledger.md: a slot does not depend on the epoch",
+			kinds: []string{"schedule"}, check: slotDrawn}},
 	)
+}
+
+// slotDrawn asks new ledgers for a report in one epoch, under a policy with a period of 2, until one has drawn and one
+// was silent. A right client fails once in 2^63 cases.
+func slotDrawn(t *rapid.T, c *client) {
+	const id = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
+	epoch := fmt.Sprint(rapid.IntRange(2000, 2050).Draw(t, "year"))
+	step := line{"policy": id, "eps": "1", "epoch": epoch, "report": "77706331" + id + "00", "clock": 1 << 42,
+		"schedule": line{"epochs": "year", "first": nil, "last": nil, "period": 2}}
+	seen := map[string]bool{}
+	for range 64 {
+		var a struct {
+			Verdicts []string `json:"verdicts"`
+		}
+		must(t, c.ask("schedule", line{"op": "books", "text": "", "budget": "1", "steps": []line{step}}, &a))
+		if len(a.Verdicts) == 1 {
+			seen[a.Verdicts[0]] = true
+		}
+		if len(seen) == 2 {
+			return
+		}
+	}
+	t.Fatalf("64 new ledgers say the same in %s: %v", epoch, seen)
 }
 
 // must fails the law if there is no answer.

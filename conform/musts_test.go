@@ -310,6 +310,7 @@ var pythonMusts = []brokenMust{
 	py("schedules", "a slot that is drawn at each opening", "self.slot = fields[0], int(fields[1]), int(fields[2])",
 		"self.slot = fields[0], int(fields[1]), secrets.randbelow(int(fields[1]))", inTime),
 	py("schedules", "a slot that is not written", `self.write("slot {} {} {}".format(*self.slot))`, "pass", inTime),
+	py("schedules", "a slot of that epoch", "secrets.randbelow(period)", "number % period", "laws/SlotDrawn"),
 	py("schedules", "a slot from 1 to T", "secrets.randbelow(period)", "1 + secrets.randbelow(period)", inTime),
 	py("schedules", "a slot before there is room", `                if self.always + x > self.budget: return "budget"
 `, "", inTime),
@@ -451,7 +452,7 @@ var javascriptMusts = []brokenMust{
 		"&& (!newer || b.some((v) => v !== b[0]))",
 		"", inPolicy),
 	js("policy 2", "one bound in version 1", "src/policy.js",
-		`if (two && !text.startsWith("[", c.at))`,
+		`if (newer && !text.startsWith("[", c.at))`,
 		`if (!text.startsWith("[", c.at))`, inPolicy),
 	js("policy 3", "a work limit in mode mixture", "src/policy.js", "? limit === 0 :", "? true :", inPolicy),
 	js("policy 3", "a work limit of more than an hour", "src/policy.js",
