@@ -140,6 +140,33 @@ func TestExtractedDraws(t *testing.T) {
 				extractedList(hi), extractedList(keys), row(c.fallback, nil), c.Thresholds[i], usable)
 		}
 	}
+	codes := 0
+	for range 1000 {
+		cfg := drawCodes(r)
+		if cfg.Polytope == nil { // numbers that fit no box
+			continue
+		}
+		c, at := mustNew(t, cfg).c, 0
+		for _, code := range c.Codes {
+			n := code.outputs(c.Inputs)
+			part := make([]uint64, n)
+			for j := range part {
+				part[j] = c.fallback.At(at + j)
+			}
+			add(extractedList(part), "even %d %d", code.Weight, n)
+			for i := range c.Inputs {
+				if code.Colors > 0 {
+					code.spread(i, part)
+					add(extractedList(part), "code %d %d %d %d", code.Low, code.high(), code.Color(i), n)
+					codes++
+				}
+			}
+			at += n
+		}
+	}
+	if codes < 1000 {
+		t.Errorf("%d rows of codes: the cases are too weak", codes)
+	}
 	cmd := exec.Command(program)
 	cmd.Stdin = &in
 	out, err := cmd.Output()

@@ -3,4 +3,4 @@ From Wpm Require Import Window Codes.
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZBigInt.
 
 Extraction "model.ml" verify weights round sample pick secret_row fill own one_turn
-  window_most admits pay codes_box.
+  window_most admits pay codes_box code_row even_row.

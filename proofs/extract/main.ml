@@ -11,6 +11,8 @@
      fill BITS LO HI KEYS FALLBACK T USABLE     a row
      pick U Y                                   an index
      secret BITS LO HI ROWS FALLBACK I          a row, or outside
+     code LOW HIGH G N                          the row of a code of N colours, for colour G
+     even WEIGHT N                              a component's part of the fallback row
      slot T S EPOCHS                            which epochs are of the slot, by 1 and 0, and whether any T epochs in a
                                                 row hold at most one of the list: one or several
      window T ALWAYS TURNS                      the most that any T epochs in a row hold
@@ -162,6 +164,12 @@ let answer line =
       match Model.secret_row (word bits) (list lo) (list hi) rows (compact fallback) (word i) with
       | Some n -> show_list n
       | None -> "outside")
+  | [ "code"; low; high; g; n ] ->
+      let low = word low in
+      show_list (Model.code_row low (Z.sub (word high) low) (word g) Z.zero (index n))
+  | [ "even"; weight; n ] ->
+      let each, more = Z.ediv_rem (word weight) (Z.of_int (max 1 (index n))) in
+      show_list (Model.even_row each more Z.zero (index n))
   | [ "slot"; t; s; epochs ] ->
       let t, s = slot t s and epochs = List.map whole (items epochs) in
       let own e = if Model.own t s e then "1" else "0" in
