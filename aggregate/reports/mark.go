@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/wpm-go/wpm/aggregate"
 )
 
 const (
 	mark = "wpm-simulation-1"
 	bom  = "\xef\xbb\xbf" // a byte order mark, which some editors put before a text
 )
-
-// SimulatedEpoch begins the name of every epoch of simulated reports.
-const SimulatedEpoch = "simulation"
 
 // Mark returns the first line, with its end, of a file of reports of a policy that were simulated from a seed.
 func Mark(policy [32]byte, seed uint64) []byte {
@@ -25,7 +24,7 @@ func IsMark(head []byte) bool {
 }
 
 // epochOf keeps simulated reports apart from others, and out of their epochs. It returns the epoch, which of simulated
-// reports is SimulatedEpoch where none is stated: their counts do not go with those of others, either.
+// reports is aggregate.SimulatedEpoch where none is stated: their counts do not go with those of others, either.
 func epochOf(read []facts, epoch string) (string, error) {
 	var simulated, other string
 	for _, f := range read {
@@ -41,10 +40,10 @@ func epochOf(read []facts, epoch string) (string, error) {
 	case other != "":
 		return "", fmt.Errorf("%w: in %q, and not in %q: count them apart", ErrSimulated, simulated, other)
 	case epoch == "":
-		return SimulatedEpoch, nil
-	case !strings.HasPrefix(epoch, SimulatedEpoch):
+		return aggregate.SimulatedEpoch, nil
+	case !strings.HasPrefix(epoch, aggregate.SimulatedEpoch):
 		return "", fmt.Errorf("%w: in %q: the epoch is %q, and has to begin with %q",
-			ErrSimulated, simulated, epoch, SimulatedEpoch)
+			ErrSimulated, simulated, epoch, aggregate.SimulatedEpoch)
 	}
 	return epoch, nil
 }

@@ -20,7 +20,7 @@
 // # Simulations
 //
 // A file of simulated reports starts with a mark, a line of its own: see [Mark]. Its reports are counted only for an
-// epoch that begins with [SimulatedEpoch], which is the default for such files, and never together with other reports.
+// epoch that begins with [aggregate.SimulatedEpoch], which is the default for such files, and never together with other reports.
 // So such a file cannot get into the counts of a population. A mark further down, as when one file was appended to
 // another, counts as a malformed line, and a notice says where it is. It is not an error, because then a client could
 // prevent the counting of all others by sending a mark.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/estimate/series"
@@ -243,7 +244,7 @@ func readMechanism(in *object) (kv int, world func(context.Context) (atlas.World
 // epochIn is the counts of an epoch of a line.
 type epochIn struct {
 	Epoch  string   `json:"epoch"`
-	Number *int     `json:"number"` // in the order of time; its place in the list if it is not given
+	Number *int     `json:"number"` // in the order of time; see aggregate.EpochNumbers if it is not given
 	Counts []uint64 `json:"counts"`
 }
 
@@ -302,13 +303,21 @@ func solveEpochs(ctx context.Context, in *object, clock *stopwatch, kv int, worl
 		if err != nil {
 			return err
 		}
+		var names []string
+		for _, e := range list {
+			names = append(names, e.Epoch)
+		}
+		at, unordered := aggregate.EpochNumbers(names)
 		var epochs []series.Epoch
 		for n, e := range list {
 			if len(e.Counts) != kv {
 				return fmt.Errorf("epoch %d has %d counts, for %d outputs", n, len(e.Counts), kv)
 			}
+			if e.Number == nil && unordered != nil {
+				return unordered
+			}
 			if e.Number == nil {
-				e.Number = &n
+				e.Number = &at[n]
 			}
 			epochs = append(epochs, series.Epoch{Name: e.Epoch, Number: *e.Number, World: w, Counts: e.Counts})
 		}

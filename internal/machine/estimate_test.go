@@ -240,6 +240,9 @@ func TestEstimateEpochs(t *testing.T) {
 		t.Errorf("changes %v", a["changes"])
 	}
 	for _, bad := range []string{`"epochs":[]`, `"epochs":[{"counts":[1,2]}]`, `"epochs":{}`, `"epochs":[{"counts":[1,2,3]}],"counts":[1,2,3]`,
+		`"epochs":[{"epoch":"2026-02","counts":[1,2,3]},{"epoch":"2026-01","counts":[1,2,3]}]`,
+		`"epochs":[{"epoch":"2026","counts":[1,2,3]},{"epoch":"2026-01","counts":[1,2,3]}]`,
+		`"epochs":[{"epoch":"2026-01","counts":[1,2,3]},{"epoch":"simulation-2026-02","counts":[1,2,3]}]`,
 		`"epochs":[{"counts":[1,-2,3]}]`, `"epochs":[{"number":4,"counts":[1,2,3]},{"number":4,"counts":[1,2,3]}]`} {
 		if a := ask(t, "estimate", `{`+randomized+`,`+bad+`}`); a["error"] == nil {
 			t.Errorf("%s: %v", bad, a)

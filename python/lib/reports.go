@@ -188,7 +188,7 @@ func simulate(ctx context.Context, r request) (answer, error) {
 			cfg.Users = append(cfg.Users, simulation.User{Inputs: support[from:to], Counts: counts[from:to]})
 		}
 	}
-	name := reports.SimulatedEpoch
+	name := aggregate.SimulatedEpoch
 	if in.Epoch != "" {
 		if cfg, err = cfg.In(in.Epoch); err != nil {
 			return answer{}, err

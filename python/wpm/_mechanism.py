@@ -636,6 +636,7 @@ def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, pla
     ----------
     epochs : list of Counts, or dict
         In the order of time: Counts, which state their epochs, or counts as of estimate by the name of their epoch.
+        Names such as "2026-01" also say how much time is between them.
     policy : Policy
         The mechanism, of mixture mode, of all epochs.
     prior : (k,) array_like, optional

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm/aggregate"
-	"github.com/wpm-go/wpm/aggregate/reports"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
@@ -22,7 +21,6 @@ import (
 	"github.com/wpm-go/wpm/internal/sheet"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
-	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // row is the maps of epochs in a row, for people and programs.
@@ -202,8 +200,8 @@ func kindOf(list []published.Points, c *cli.Command, name string) (published.Kin
 	return nil, fmt.Errorf("%w; its policy must stand before it", fault)
 }
 
-// ordered returns the epochs in the order of time, with their policies. Names of one form are in its order, also of
-// simulations; names of no form are in the order of the arguments.
+// ordered returns the epochs in the order of time, with their policies. Names of no form are in the
+// order of the arguments.
 func ordered(ctx context.Context, policies []published.Points, counts []aggregate.Counts) (
 	list []series.Epoch, of []published.Points, err error) {
 	worlds := map[[32]byte]atlas.World{}
@@ -222,16 +220,16 @@ func ordered(ctx context.Context, policies []published.Points, counts []aggregat
 	if err != nil {
 		return nil, nil, err
 	}
-	form, err := formOf(merged)
+	var names []string
+	for _, one := range merged {
+		names = append(names, one.Epoch)
+	}
+	number, err := aggregate.EpochNumbers(names)
 	if err != nil {
 		return nil, nil, err
 	}
 	for n, one := range merged {
-		number := n
-		if form != ledger.Free {
-			number, _ = form.Number(strings.TrimPrefix(one.Epoch, simulation))
-		}
-		list = append(list, series.Epoch{Name: one.Epoch, Number: number, World: worlds[one.Policy], Counts: one.Reports})
+		list = append(list, series.Epoch{Name: one.Epoch, Number: number[n], World: worlds[one.Policy], Counts: one.Reports})
 		of = append(of, at[one.Policy])
 	}
 	order := make([]int, len(list))
@@ -246,8 +244,6 @@ func ordered(ctx context.Context, policies []published.Points, counts []aggregat
 	return sorted, ofSorted, nil
 }
 
-const simulation = reports.SimulatedEpoch + "-"
-
 // byEpoch adds up the counts of each epoch. Two policies in one epoch are an error.
 func byEpoch(counts []aggregate.Counts) (list []aggregate.Counts, err error) {
 	for _, one := range counts {
@@ -261,30 +257,6 @@ func byEpoch(counts []aggregate.Counts) (list []aggregate.Counts, err error) {
 		}
 	}
 	return list, nil
-}
-
-// formOf returns the form that the names of all epochs have; Free if none of them has a form. What has no order in time
-// is an error, and so are simulated reports beside others.
-func formOf(list []aggregate.Counts) (ledger.Form, error) {
-	form := formOfName(list[0].Epoch)
-	for _, c := range list[1:] {
-		if strings.HasPrefix(c.Epoch, reports.SimulatedEpoch) != strings.HasPrefix(list[0].Epoch, reports.SimulatedEpoch) {
-			return "", fmt.Errorf("epochs %s and %s: one is simulated, and one is not", list[0].Epoch, c.Epoch)
-		}
-		if formOfName(c.Epoch) != form {
-			return "", fmt.Errorf("epochs %s and %s: their names are not of one form, so they have no order", list[0].Epoch, c.Epoch)
-		}
-	}
-	return form, nil
-}
-
-func formOfName(epoch string) ledger.Form {
-	for _, form := range []ledger.Form{ledger.Year, ledger.Month, ledger.Week, ledger.Day} {
-		if _, err := form.Number(strings.TrimPrefix(epoch, simulation)); err == nil {
-			return form
-		}
-	}
-	return ledger.Free
 }
 
 // compare sets the changes from the first epoch to the last, and from the last but one.
