@@ -266,9 +266,10 @@ func (r *release) auto(m Mechanism) error {
 	return nil
 }
 
-// apart fails if two of the files of this release are one: policy, counts, report, ledger and the ledger's lock.
+// apart fails if two of the files of this release are one: policy, signature, counts, report, ledger and the ledger's
+// lock.
 func (r *release) apart(file, counts string) error {
-	inputs := []string{file, counts}
+	inputs := []string{file, counts, r.want.signatureOf(file)}
 	if file != "-" && sameFile(file, counts) {
 		return fmt.Errorf("%q is the policy, and %q the counts: they are one file", file, counts)
 	}

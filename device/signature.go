@@ -60,6 +60,17 @@ func ParseKey(s string) (ed25519.PublicKey, error) {
 	return b, nil
 }
 
+// signatureOf returns the file of the signature of a policy, or - if none is in a file.
+func (want conditions) signatureOf(path string) string {
+	switch {
+	case want.key == nil, want.signature == "" && path == "-":
+		return "-"
+	case want.signature == "":
+		return path + SignatureEnd
+	}
+	return want.signature
+}
+
 // signed refuses a policy that the key has not signed. The signature is beside the policy, unless another file is named.
 func (e *Env) signed(want conditions, m Mechanism, path string) error {
 	if want.key == nil {
@@ -68,12 +79,9 @@ func (e *Env) signed(want conditions, m Mechanism, path string) error {
 		}
 		return nil
 	}
-	file := want.signature
-	if file == "" {
-		if path == "-" {
-			return fmt.Errorf("-key with a policy from standard input needs -signature FILE")
-		}
-		file = path + SignatureEnd
+	file := want.signatureOf(path)
+	if file == "-" && want.signature == "" {
+		return fmt.Errorf("-key with a policy from standard input needs -signature FILE")
 	}
 	f, err := Open(file, e.In)
 	if err != nil {

@@ -119,6 +119,9 @@ func TestSignedPolicies(t *testing.T) {
 	if err != nil || !strings.Contains(string(before), "\nkey "+publicKey+" ") {
 		t.Errorf("%v\n%s", err, before)
 	}
+	sig := filepath.Join(dir, "p.sig")
+	run(Bad, "would be written over", append(pay, "-epoch", "a", "-key", publicKey, "-o", sig)...)
+	run(Bad, "would be written over", append(pay, "-epoch", "a", "-key", publicKey, "-signature", sig, "-o", sig)...)
 	run(No, "signed by "+publicKey, append(pay, "-epoch", "b")...)
 	write("p.sig", Sign(other, id))
 	run(No, "signed by "+publicKey, append(pay, "-epoch", "b", "-key", otherKey)...)
