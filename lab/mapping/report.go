@@ -53,14 +53,8 @@ func (r Result) Report() report.Report {
 	if r.Config.Data != "" {
 		data = "check-ins; see the documentation for their licence"
 	}
-	var scatter []report.Figure
-	for n, row := range r.Rows {
-		if f, ok := row.scatter(n); ok {
-			scatter = append(scatter, f)
-		}
-	}
 	return report.Report{
-		Title: "Maps from releases", Figures: scatter,
+		Title: "Maps from releases",
 		Lead: fmt.Sprintf("%d cases: what estimators make of one release per device. "+
 			"Everything is simulated, and each distance is exact transport.", len(r.Rows)),
 		Tables: tables,

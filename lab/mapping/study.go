@@ -124,19 +124,18 @@ var known = []estimator{
 
 // Row is one case: a map, an eps, a number of devices. Distances are means over the runs.
 type Row struct {
-	Map      string      `json:"map"`
-	Unit     string      `json:"unit"`
-	Epsilon  string      `json:"epsilon"`
-	Eps      float64     `json:"eps"`
-	Devices  int         `json:"devices"`
-	Guess    float64     `json:"guess"`
-	Mean     []float64   `json:"mean"` // by estimator
-	SD       []float64   `json:"sd"`   // of the runs, by estimator
-	Runs     [][]float64 `json:"runs"` // by estimator and run
-	Best     string      `json:"best"`
-	ToGuess  []float64   `json:"to_guess"` // Mean over Guess
-	ToBest   []float64   `json:"to_best"`  // Mean over the least of all, the guess among them
-	Measured bool        `json:"measured"` // on data, and not made
+	Map      string    `json:"map"`
+	Unit     string    `json:"unit"`
+	Epsilon  string    `json:"epsilon"`
+	Eps      float64   `json:"eps"`
+	Devices  int       `json:"devices"`
+	Guess    float64   `json:"guess"`
+	Mean     []float64 `json:"mean"` // by estimator
+	SD       []float64 `json:"sd"`   // of the runs, by estimator
+	Best     string    `json:"best"`
+	ToGuess  []float64 `json:"to_guess"` // Mean over Guess
+	ToBest   []float64 `json:"to_best"`  // Mean over the least of all, the guess among them
+	Measured bool      `json:"measured"` // on data, and not made
 
 	// What package estimate/plan predicts, if that was asked for: with the truth as the prior, the map and the guess;
 	// without a prior, the range of the map over the guess.
@@ -354,11 +353,6 @@ func (r *Row) collect(by []estimator, runs []task) {
 			sd += (t.w[n] - mean) * (t.w[n] - mean) / float64(max(1, len(runs)-1))
 		}
 		r.Mean, r.SD = append(r.Mean, mean), append(r.SD, math.Sqrt(sd))
-		far := make([]float64, len(runs))
-		for i, t := range runs {
-			far[i] = t.w[n]
-		}
-		r.Runs = append(r.Runs, far)
 		r.ToGuess = append(r.ToGuess, mean/r.Guess)
 		if mean < least {
 			least, r.Best = mean, by.name

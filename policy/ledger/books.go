@@ -140,7 +140,7 @@ type Options struct {
 	// Clock tells the time, for schedules; nil is time.Now.
 	Clock func() time.Time
 	// Key is the public Ed25519 key that the caller has found to have signed the policies that it pays for; nil if it did
-	// not look. The first payment under a key pins it: from then on the ledger pays under this key alone.
+	// not look. The first call of Account under a key pins it, paid or not: then the ledger pays under this key alone.
 	Key []byte
 }
 

@@ -27,7 +27,7 @@ func Sign() *cli.Command {
 		Name: "sign", Usage: "sign a policy, so that devices can tell whose it is", ArgsUsage: "[POLICY]",
 		Description: "Writes a signature by Ed25519 (RFC 8032) beside the policy, to POLICY.sig, and prints the public key.\n" +
 			"\"wpm verify -key KEY\" and \"wpm release -key KEY\" then refuse every policy that this key has not signed, and a\n" +
-			"ledger keeps to the first key that it has paid under. -new makes the file of a private key. Whoever has this file\n" +
+			"ledger keeps to the first key that a release names. -new makes the file of a private key. Whoever has this file\n" +
 			"can sign: keep it off the server that hands out the policies.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "key", Usage: "`FILE` of the private key (required)"},
