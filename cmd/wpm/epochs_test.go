@@ -94,7 +94,10 @@ func TestAggregateEpochs(t *testing.T) {
 	for _, epoch := range []string{"2026-05", "2026-W01", "beta"} {
 		must(t, "", "count", "-policy", "p", "-epoch", epoch, "-o", epoch, "line")
 	}
+	write(t, ".", "none", "")
+	must(t, "", "count", "-policy", "p", "-epoch", "2026-06", "-o", "2026-06", "none")
 	for _, c := range []struct{ args, want string }{
+		{"p 2026-05 2026-06", "epoch 2026-06: estimate: bad counts: no reports; leave the epoch out"},
 		{"p simulation-2026-01 ring simulation-2026-04", "other distances"},
 		{"p simulation-2026-01 2026-05", "one is simulated"},
 		{"p 2026-05 2026-W01", "not of one form"},

@@ -89,7 +89,7 @@ func check(epochs []Epoch) error {
 		case e.World.Geometry == nil:
 			return fmt.Errorf("epoch %s: %w", e.Name, estimate.ErrNoGeometry)
 		case e.reports() == 0:
-			return fmt.Errorf("epoch %s: %w: no reports", e.Name, estimate.ErrCounts)
+			return fmt.Errorf("epoch %s: %w: no reports; leave the epoch out", e.Name, estimate.ErrCounts)
 		case t > 0 && !sameDistances(e.World, epochs[t-1].World):
 			return fmt.Errorf("%w: epoch %s has other distances between its places than %s", wpmerr.ErrShape, e.Name, epochs[t-1].Name)
 		}
