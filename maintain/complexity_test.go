@@ -16,8 +16,6 @@ const mostComplex = 5
 
 // complexAllowed are those of them whose mean is not below it, with a hundred times the mean. It may only shrink.
 var complexAllowed = map[string]int{
-	"sinkhorn/kl":         719,
-	"projection/verify":   597,
 	"mincostflow/network": 581,
 	"estimate":            536,
 }

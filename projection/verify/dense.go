@@ -20,38 +20,41 @@ func (c *Case) Scaling(logV []float64, reg float64) (RowFunc, error) {
 	if !(reg > 0) || math.IsInf(reg, 0) {
 		return nil, refuse("Reg = %v", reg)
 	}
-	none := math.Inf(-1)
 	for j, x := range logV {
-		if math.IsNaN(x) || math.IsInf(x, 1) || c.Hi[j] == 0 && x > none {
+		if math.IsNaN(x) || math.IsInf(x, 1) || c.Hi[j] == 0 && !math.IsInf(x, -1) {
 			return nil, refuse("LogV[%d] = %v", j, x)
 		}
 	}
 	return func(_ int, mass float64, cost, dst []float64) {
-		least := math.Inf(1)
-		for j, x := range cost {
-			if logV[j] > none {
-				least = min(least, x)
-			}
-		}
-		top := none
-		for j, x := range cost {
-			dst[j] = logV[j] - (x-least)/reg
-			top = max(top, dst[j])
-		}
-		sum := 0.0
-		for j, x := range dst {
-			dst[j] = 0
-			if x -= top; x > -745 {
-				dst[j] = math.Exp(x)
-				sum += dst[j]
-			}
-		}
+		sum := exponentials(logV, reg, cost, dst)
 		for j, x := range dst {
 			if x > 0 {
 				dst[j] = math.Min(x/sum, 1) * mass
 			}
 		}
 	}, nil
+}
+
+// exponentials writes v_j exp(-cost_j/reg) to dst, divided by the largest of them, and returns their sum.
+func exponentials(logV []float64, reg float64, cost, dst []float64) (sum float64) {
+	least, top := math.Inf(1), math.Inf(-1)
+	for j, x := range cost {
+		if !math.IsInf(logV[j], -1) {
+			least = min(least, x)
+		}
+	}
+	for j, x := range cost {
+		dst[j] = logV[j] - (x-least)/reg
+		top = max(top, dst[j])
+	}
+	for j, x := range dst {
+		dst[j] = 0
+		if x -= top; x > -745 {
+			dst[j] = math.Exp(x)
+			sum += dst[j]
+		}
+	}
+	return sum
 }
 
 // A Moves changes a plan with the given column sums before the plan is repaired. It returns the new column sums, and a
@@ -80,29 +83,9 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 	if f.Most, err = c.Most(); err != nil {
 		return f, err
 	}
-	top := f.Most
-	if top == 0 {
-		top = 1
-	}
-	p, sums := make([]float64, c.Kv), make([]float64, c.Kv)
-	if err := c.Masses(func(i int, _, mass float64) error {
-		cost, err := c.Row(i)
-		if err != nil {
-			return err
-		}
-		row(i, mass, cost, p)
-		for j, x := range p {
-			sums[j] += x
-			if x > 0 {
-				f.Transport += cost[j] / top * x
-			}
-		}
-		return nil
-	}); err != nil {
+	sums, err := c.measure(row, &f)
+	if err != nil {
 		return f, err
-	}
-	for j, q := range c.Q {
-		f.Residual += math.Abs(q - sums[j])
 	}
 	move := func([]float64) {}
 	if moves != nil {
@@ -111,10 +94,9 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 	scale, add, lacking := c.repair(sums)
 
 	unit := num.NewDyadic(1 << unitBits)
-	carried := new(num.Acc)       // <C, P> in units
-	units := make([]uint64, c.Kv) // column sums
-	var moved uint64              // of P
-	excess := new(num.Dyadic)     // of rows, times the sum of the source, in units
+	whole := cut{carried: new(num.Acc), units: make([]uint64, c.Kv)}
+	excess := new(num.Dyadic) // of rows, times the sum of the source, in units
+	p := make([]float64, c.Kv)
 	err = c.Masses(func(i int, given, mass float64) error {
 		cost, err := c.Row(i)
 		if err != nil {
@@ -127,22 +109,13 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 			p[j] = x * scale[j]
 			s += p[j]
 		}
-		share := 0.0 // what is missing in this row, as a part of what is lacking in the columns
-		if lacking > 0 {
-			share = math.Max(0, mass-s) / lacking
-		}
-		var sent uint64
-		most := uint64(2 * mass * (1 << unitBits)) // more would be nonsense; so no sum of units overflows
-		for j, x := range p {
-			y := math.Floor(math.Min(x+share*add[j], mass) * (1 << unitBits))
-			if !(y >= 1) || uint64(y) > most-sent {
-				continue
+		if lacking > 0 { // what is missing in this row, as a part of what is lacking in the columns
+			share := math.Max(0, mass-s) / lacking
+			for j, x := range p {
+				p[j] = x + share*add[j]
 			}
-			carried.AddMul(cost[j], y)
-			units[j] += uint64(y)
-			sent += uint64(y)
 		}
-		moved += sent
+		sent := whole.take(p, cost, mass)
 		addExcess(excess, num.DyadicUint(sent).Times(c.sum), num.NewDyadic(given).Times(unit))
 		return nil
 	})
@@ -150,12 +123,62 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 		return f, err
 	}
 	cols := make([]num.Dyadic, c.Kv)
-	for j, n := range units {
+	for j, n := range whole.units {
 		cols[j].Add(num.DyadicUint(n))
 	}
-	transport := carried.Rat()
-	f.Upper = c.upper(f.Most, transport.Quo(transport, unit.Rat()), num.DyadicUint(moved), excess, cols, unit)
+	transport := whole.carried.Rat()
+	f.Upper = c.upper(f.Most, transport.Quo(transport, unit.Rat()), num.DyadicUint(whole.moved), excess, cols, unit)
 	return f, nil
+}
+
+// measure sets Transport and Residual of f, and returns the column sums of the plan.
+func (c *Case) measure(row RowFunc, f *Found) (sums []float64, err error) {
+	top := f.Most
+	if top == 0 {
+		top = 1
+	}
+	p, sums := make([]float64, c.Kv), make([]float64, c.Kv)
+	err = c.Masses(func(i int, _, mass float64) error {
+		cost, err := c.Row(i)
+		if err != nil {
+			return err
+		}
+		row(i, mass, cost, p)
+		for j, x := range p {
+			sums[j] += x
+			if x > 0 {
+				f.Transport += cost[j] / top * x
+			}
+		}
+		return nil
+	})
+	for j, q := range c.Q {
+		f.Residual += math.Abs(q - sums[j])
+	}
+	return sums, err
+}
+
+// cut is a plan in whole units of 2^-unitBits.
+type cut struct {
+	carried *num.Acc // its cost
+	units   []uint64 // its column sums
+	moved   uint64   // the sum of these
+}
+
+// take cuts a row of the given mass to units, and returns how many it has.
+func (w *cut) take(p, cost []float64, mass float64) (sent uint64) {
+	most := uint64(2 * mass * (1 << unitBits)) // more would be nonsense; so no sum of units overflows
+	for j, x := range p {
+		y := math.Floor(math.Min(x, mass) * (1 << unitBits))
+		if !(y >= 1) || uint64(y) > most-sent {
+			continue
+		}
+		w.carried.AddMul(cost[j], y)
+		w.units[j] += uint64(y)
+		sent += uint64(y)
+	}
+	w.moved += sent
+	return sent
 }
 
 // repair returns by what columns with the given sums are scaled down, what they lack, and the sum of that.

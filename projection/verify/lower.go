@@ -36,18 +36,18 @@ func (c *Case) Lower(p projection.Potentials) (*big.Rat, error) {
 		if mass > 0 {
 			most = max(most, c.largest(row))
 		}
+		const above = "F[%d] = %v is above min_j C[%d][j] - G[j] = %v"
 		if large || isLarge(f) || slices.Max(row) >= math.MaxFloat64/2 {
 			least := slackBig(row, p.G)
 			if num.NewDyadic(f).Cmp(least) > 0 {
-				return nil, refuse("F[%d] = %v is above min_j C[%d][j] - G[j] = %v", i, f, i, least.Float())
+				return nil, refuse(above, i, f, i, least.Float())
 			}
 			rest.Add(least.Times(num.NewDyadic(mass)))
 			continue
 		}
 		x, e := slack(row, p.G)
-		// x is the float nearest to x + e, so f <= x + e iff f < x, or f = x and e >= 0.
-		if f > x || f == x && e < 0 {
-			return nil, refuse("F[%d] = %v is above min_j C[%d][j] - G[j] = %v + %v", i, f, i, x, e)
+		if exceeds(f, x, e) {
+			return nil, refuse(above+" + %v", i, f, i, x, e)
 		}
 		sum.AddMul(mass, x)
 		sum.AddMul(mass, e)
@@ -56,6 +56,9 @@ func (c *Case) Lower(p projection.Potentials) (*big.Rat, error) {
 	bound := sum.Rat()
 	return c.dual(bound.Add(bound, rest.Rat()), p.G), nil
 }
+
+// exceeds reports whether f > x + e, where x is the float nearest to x + e.
+func exceeds(f, x, e float64) bool { return f > x || f == x && e < 0 }
 
 // Dual returns the bound that p proves, given that p is feasible: nil if a number is not finite.
 func (c *Case) Dual(p projection.Potentials) *big.Rat {
@@ -71,20 +74,25 @@ func (c *Case) Dual(p projection.Potentials) *big.Rat {
 
 // dual returns the dual value, but at least 0. rows is the part of the rows times the sum of the source.
 func (c *Case) dual(rows *big.Rat, g []float64) *big.Rat {
-	columns := new(num.Acc) // sum of min(lo_j g_j, hi_j g_j), times scale
-	for j, x := range g {
-		if x >= 0 {
-			columns.AddMul(c.Lo[j], x)
-		} else {
-			columns.AddMul(c.Hi[j], x)
-		}
-	}
 	rows.Quo(rows, c.sum.Rat())
-	rows.Add(rows, new(big.Rat).Quo(columns.Rat(), c.scale.Rat()))
+	rows.Add(rows, new(big.Rat).Quo(c.columns(g), c.scale.Rat()))
 	if rows.Sign() < 0 {
 		rows.SetInt64(0)
 	}
 	return rows
+}
+
+// columns returns sum_j min(lo_j g_j, hi_j g_j), times scale.
+func (c *Case) columns(g []float64) *big.Rat {
+	sum := new(num.Acc)
+	for j, x := range g {
+		if x >= 0 {
+			sum.AddMul(c.Lo[j], x)
+		} else {
+			sum.AddMul(c.Hi[j], x)
+		}
+	}
+	return sum.Rat()
 }
 
 // largePotential is up to where differences of two numbers stay in range for slack: costs below half the largest float

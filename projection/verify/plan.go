@@ -27,37 +27,24 @@ func (c *Case) Plan(plan []projection.Entry, objective float64, part bool) (*big
 	if err != nil {
 		return nil, err
 	}
+	if err := c.inOrder(plan); err != nil {
+		return nil, err
+	}
 	cols := make([]num.Dyadic, c.Kv) // column sums
 	carried, mass := new(num.Acc), new(num.Dyadic)
 	excess := new(num.Dyadic) // of rows, times the sum of the source
 	for n := 0; n < len(plan); {
-		i := plan[n].I
-		if i < 0 || i >= c.K {
-			return nil, refuse("Plan[%d] is at (%d, %d), outside %d x %d", n, i, plan[n].J, c.K, c.Kv)
-		}
+		i, sent := plan[n].I, new(num.Dyadic)
 		row, err := c.Row(i)
 		if err != nil {
 			return nil, err
 		}
-		sent := new(num.Dyadic)
-		for last := -1; n < len(plan) && plan[n].I == i; n++ {
+		for ; n < len(plan) && plan[n].I == i; n++ {
 			a := plan[n]
-			switch {
-			case a.J < 0 || a.J >= c.Kv:
-				return nil, refuse("Plan[%d] is at (%d, %d), outside %d x %d", n, a.I, a.J, c.K, c.Kv)
-			case a.J <= last:
-				return nil, refuse("Plan[%d] at (%d, %d) does not come after (%d, %d)", n, a.I, a.J, i, last)
-			case !(a.Mass >= 0 && a.Mass <= 2):
-				return nil, refuse("Plan[%d] has mass %v", n, a.Mass)
-			}
-			last = a.J
 			carried.AddMul(row[a.J], a.Mass)
 			m := num.NewDyadic(a.Mass)
 			sent.Add(m)
 			cols[a.J].Add(m)
-		}
-		if n < len(plan) && plan[n].I < i {
-			return nil, refuse("Plan[%d] at (%d, %d) does not come after row %d", n, plan[n].I, plan[n].J, i)
 		}
 		mass.Add(sent)
 		given := 0.0
@@ -81,6 +68,24 @@ func (c *Case) Plan(plan []projection.Entry, objective float64, part bool) (*big
 		return nil, err
 	}
 	return c.upper(most, cost, mass, excess, cols, one), nil
+}
+
+// inOrder checks that the entries of a plan are places of the cost, in the order of rows and then of columns, with
+// masses that can be.
+func (c *Case) inOrder(plan []projection.Entry) error {
+	last := projection.Entry{I: -1}
+	for n, a := range plan {
+		switch {
+		case a.I < 0 || a.I >= c.K || a.J < 0 || a.J >= c.Kv:
+			return refuse("Plan[%d] is at (%d, %d), outside %d x %d", n, a.I, a.J, c.K, c.Kv)
+		case a.I < last.I || a.I == last.I && a.J <= last.J:
+			return refuse("Plan[%d] at (%d, %d) does not come after (%d, %d)", n, a.I, a.J, last.I, last.J)
+		case !(a.Mass >= 0 && a.Mass <= 2):
+			return refuse("Plan[%d] has mass %v", n, a.Mass)
+		}
+		last = a
+	}
+	return nil
 }
 
 // addExcess adds to excess what a sum exceeds its target by.

@@ -47,19 +47,8 @@ func New(p projection.Problem, q []float64) (*Case, error) {
 	if err := projection.CheckBounds(c.Kv, p.Lo, p.Hi); err != nil {
 		return nil, err
 	}
-	c.Lo, c.Hi = p.Lo, p.Hi
-	low, high, slack := num.DyadicSum(p.Lo), num.DyadicSum(p.Hi), num.NewDyadic(projection.BoxTol)
-	above, below := low.Minus(one), one.Minus(high)
-	switch {
-	case above.Cmp(slack) > 0 || below.Cmp(slack) > 0:
-		return nil, fmt.Errorf("%w: no distribution in the box: the bounds sum to %v and %v",
-			wpmerr.ErrInfeasible, low.Float(), high.Float())
-	case above.Sign() >= 0:
-		c.Hi = p.Lo
-		c.scale, c.point = low, above.Sign() > 0
-	case below.Sign() >= 0:
-		c.Lo = p.Hi
-		c.scale, c.point = high, below.Sign() > 0
+	if err := c.bound(p.Lo, p.Hi); err != nil {
+		return nil, err
 	}
 	if c.point {
 		return c, c.scaled(q)
@@ -75,6 +64,25 @@ func New(p projection.Problem, q []float64) (*Case, error) {
 	return c, c.projection(q)
 }
 
+// bound sets the effective bounds.
+func (c *Case) bound(lo, hi []float64) error {
+	c.Lo, c.Hi = lo, hi
+	low, high, slack := num.DyadicSum(lo), num.DyadicSum(hi), num.NewDyadic(projection.BoxTol)
+	above, below := low.Minus(one), one.Minus(high)
+	switch {
+	case above.Cmp(slack) > 0 || below.Cmp(slack) > 0:
+		return fmt.Errorf("%w: no distribution in the box: the bounds sum to %v and %v",
+			wpmerr.ErrInfeasible, low.Float(), high.Float())
+	case above.Sign() >= 0:
+		c.Hi = lo
+		c.scale, c.point = low, above.Sign() > 0
+	case below.Sign() >= 0:
+		c.Lo = hi
+		c.scale, c.point = high, below.Sign() > 0
+	}
+	return nil
+}
+
 // NewTransport is New for the point b / sum b instead of a box, in any unit. A nil a or b is uniform. The lengths of
 // the potentials are needed first: a matrix may claim any dimensions. Errors: ErrCertificate for q and the potentials,
 // and for bad a, b and cost those of projection.Dims and projection.CheckMasses, ErrShape and ErrMass.
@@ -86,12 +94,7 @@ func NewTransport(m cost.Matrix, a, b, q []float64, f projection.Potentials) (*C
 	if err := lengths(k, kv, f); err != nil {
 		return nil, err
 	}
-	if a == nil {
-		a = slices.Repeat([]float64{1}, k)
-	}
-	if b == nil {
-		b = slices.Repeat([]float64{1}, kv)
-	}
+	a, b = orUniform(a, k), orUniform(b, kv)
 	c, err := begin(m, a, nil)
 	if err != nil {
 		return nil, err
@@ -107,6 +110,13 @@ func NewTransport(m cost.Matrix, a, b, q []float64, f projection.Potentials) (*C
 		return nil, fmt.Errorf("%w: the target sums to 0", wpmerr.ErrMass)
 	}
 	return c, c.scaled(q)
+}
+
+func orUniform(masses []float64, n int) []float64 {
+	if masses == nil {
+		return slices.Repeat([]float64{1}, n)
+	}
+	return masses
 }
 
 // begin checks the cost and the source.
@@ -139,7 +149,6 @@ func (c *Case) scaled(q []float64) error {
 	if len(q) != c.Kv {
 		return refuse("Q has %d entries, want %d", len(q), c.Kv)
 	}
-	least := num.NewDyadic(0x1p-1072).Times(c.scale) // where floats are hardly denser
 	if err := finite("Q", q); err != nil {
 		return err
 	}
@@ -147,13 +156,19 @@ func (c *Case) scaled(q []float64) error {
 		if x != 0 && c.Hi[j] == 0 {
 			return refuse("Q[%d] = %v in a column that takes nothing", j, x)
 		}
-		want := num.NewDyadic(c.Lo[j])
-		d := num.NewDyadic(x).Times(c.scale).Minus(want).Abs()
-		if d.Cmp(num.NewDyadic(0x1p-52).Times(want)) > 0 && d.Cmp(least) > 0 {
+		if !c.isPoint(j, x) {
 			return refuse("Q[%d] = %v is not the point of the box", j, x)
 		}
 	}
 	return c.projection(q)
+}
+
+// isPoint reports whether x is entry j of the point Lo / scale, but for rounding.
+func (c *Case) isPoint(j int, x float64) bool {
+	want := num.NewDyadic(c.Lo[j])
+	d := num.NewDyadic(x).Times(c.scale).Minus(want).Abs()
+	least := num.NewDyadic(0x1p-1072).Times(c.scale) // where floats are hardly denser
+	return d.Cmp(num.NewDyadic(0x1p-52).Times(want)) <= 0 || d.Cmp(least) <= 0
 }
 
 // projection checks the sum of q, which is in the box.

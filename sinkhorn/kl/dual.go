@@ -32,7 +32,15 @@ func Dual(mu, f, g, lo, hi []float64) (value, off float64) {
 // b_j. Its slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer is where it changes sign.
 // It returns 0 if that is as good. order is scratch space, one for every column.
 func BestShift(b, lo, hi []float64, order []int32) float64 {
-	left, right := 1.0, 1.0 // slopes at 0
+	if left, right := slopes(b, lo, hi); left >= 0 && right <= 0 {
+		return 0
+	}
+	return threshold(b, lo, hi, order)
+}
+
+// slopes returns those of the function of BestShift on both sides of t = 0.
+func slopes(b, lo, hi []float64) (left, right float64) {
+	left, right = 1, 1
 	for j, x := range b {
 		if x >= 0 {
 			left -= lo[j]
@@ -45,10 +53,7 @@ func BestShift(b, lo, hi []float64, order []int32) float64 {
 			right -= hi[j]
 		}
 	}
-	if left >= 0 && right <= 0 {
-		return 0
-	}
-	return threshold(b, lo, hi, order)
+	return left, right
 }
 
 // threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses
@@ -63,27 +68,8 @@ func threshold(b, lo, hi []float64, order []int32) float64 {
 	open := order
 	t := 0.0
 	for len(open) > 0 {
-		x, y, z := b[open[0]], b[open[len(open)/2]], b[open[len(open)-1]]
-		t = math.Max(math.Min(x, y), math.Min(math.Max(x, y), z)) // their median
-		// Partition into < t, = t, > t.
-		l, r := 0, len(open)
-		var less, same float64
-		for i := 0; i < r; {
-			j := open[i]
-			switch x := b[j]; {
-			case x < t:
-				less += hi[j] - lo[j]
-				open[i], open[l] = open[l], j
-				l++
-				i++
-			case x > t:
-				r--
-				open[i], open[r] = open[r], j
-			default:
-				same += hi[j] - lo[j]
-				i++
-			}
-		}
+		t = median(b[open[0]], b[open[len(open)/2]], b[open[len(open)-1]])
+		l, r, less, same := partition(open, b, lo, hi, t)
 		switch {
 		case need < less:
 			open = open[:l]
@@ -96,3 +82,28 @@ func threshold(b, lo, hi []float64, order []int32) float64 {
 	}
 	return t
 }
+
+// partition orders columns into those of b below t, up to l, at t, up to r, and above. less and same are the room of
+// the first two, hi - lo.
+func partition(open []int32, b, lo, hi []float64, t float64) (l, r int, less, same float64) {
+	r = len(open)
+	for i := 0; i < r; {
+		j := open[i]
+		switch x := b[j]; {
+		case x < t:
+			less += hi[j] - lo[j]
+			open[i], open[l] = open[l], j
+			l++
+			i++
+		case x > t:
+			r--
+			open[i], open[r] = open[r], j
+		default:
+			same += hi[j] - lo[j]
+			i++
+		}
+	}
+	return l, r, less, same
+}
+
+func median(x, y, z float64) float64 { return math.Max(math.Min(x, y), math.Min(math.Max(x, y), z)) }

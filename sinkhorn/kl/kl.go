@@ -27,23 +27,27 @@ type Workspace struct {
 func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) {
 	w.start(logS, lo, hi)
 	if most := w.most(hi); most < 1 {
-		// All upper bounds are needed, and rounding may be all that is missing.
 		if most < 1-slack {
 			return 0, false
 		}
-		for j := range q {
-			q[j] = hi[j]
-			if math.IsInf(logS[j], -1) {
-				q[j] = lo[j]
-			}
-		}
-		Repair(q, lo, hi)
-		return w.anyTheta(logS, lo, hi, q), true
+		return w.fill(logS, lo, hi, q), true // all upper bounds are needed, and rounding is all that is missing
 	}
 	for w.narrow(logS, lo, hi) {
 	}
 	w.writeBounds(logS, lo, hi, q)
 	return w.solve(logS, lo, hi, q), true
+}
+
+// fill gives every column with s_j > 0 its upper bound.
+func (w *Workspace) fill(logS, lo, hi, q []float64) (theta float64) {
+	copy(q, hi)
+	for j, l := range logS {
+		if math.IsInf(l, -1) {
+			q[j] = lo[j]
+		}
+	}
+	Repair(q, lo, hi)
+	return w.anyTheta(logS, lo, hi, q)
 }
 
 // start finds the breakpoints, and the columns that have no choice.
@@ -76,14 +80,7 @@ func (w *Workspace) most(hi []float64) float64 {
 // false if there was nothing to halve: all columns are then settled. Only positive numbers are added, so nothing
 // cancels.
 func (w *Workspace) narrow(logS, lo, hi []float64) bool {
-	w.cuts = w.cuts[:0]
-	for _, j := range w.open {
-		for _, x := range [2]float64{w.low[j], w.high[j]} {
-			if w.from < x && x < w.to {
-				w.cuts = append(w.cuts, x)
-			}
-		}
-	}
+	w.findCuts()
 	if len(w.cuts) == 0 {
 		return false
 	}
@@ -93,6 +90,24 @@ func (w *Workspace) narrow(logS, lo, hi []float64) bool {
 	} else {
 		w.to = t
 	}
+	w.settle(lo, hi)
+	return true
+}
+
+// findCuts lists the breakpoints between from and to.
+func (w *Workspace) findCuts() {
+	w.cuts = w.cuts[:0]
+	for _, j := range w.open {
+		for _, x := range [2]float64{w.low[j], w.high[j]} {
+			if w.from < x && x < w.to {
+				w.cuts = append(w.cuts, x)
+			}
+		}
+	}
+}
+
+// settle takes the columns without a breakpoint between from and to out of open.
+func (w *Workspace) settle(lo, hi []float64) {
 	rest := w.open[:0]
 	for _, j := range w.open {
 		switch {
@@ -107,7 +122,6 @@ func (w *Workspace) narrow(logS, lo, hi []float64) bool {
 		}
 	}
 	w.open = rest
-	return true
 }
 
 // mass is that of all columns at theta = t.
@@ -151,31 +165,51 @@ func (w *Workspace) solve(logS, lo, hi, q []float64) (theta float64) {
 		Repair(q, lo, hi)
 		return w.anyTheta(logS, lo, hi, q)
 	}
-	top := math.Inf(-1)
+	top, sum := w.exponentials(logS, q)
+	// theta + top and not theta: the sum of the free ones is then right whatever the size of logS.
+	scale := left / sum
+	for _, j := range w.free {
+		q[j] = clip(scale*q[j], lo[j], hi[j])
+	}
+	Repair(q, lo, hi)
+	return clip(math.Log(scale)-top, w.from, w.to)
+}
+
+// exponentials writes s_j / e^top to q for the free columns, where e^top is the largest s_j, and returns their sum.
+func (w *Workspace) exponentials(logS, q []float64) (top, sum float64) {
+	top = math.Inf(-1)
 	for _, j := range w.free {
 		top = math.Max(top, logS[j])
 	}
-	var sum float64
 	for _, j := range w.free {
 		q[j] = math.Exp(logS[j] - top)
 		sum += q[j]
 	}
-	// theta + top and not theta: the sum of the free ones is then right whatever the size of logS.
-	scale := left / sum
-	for _, j := range w.free {
-		q[j] = math.Min(math.Max(scale*q[j], lo[j]), hi[j])
-	}
-	Repair(q, lo, hi)
-	return math.Min(math.Max(math.Log(scale)-top, w.from), w.to)
+	return top, sum
 }
+
+func clip(x, lo, hi float64) float64 { return math.Min(math.Max(x, lo), hi) }
 
 // anyTheta returns a multiplier, the middle or the finite end of the interval, when every q_j is at a bound (or s_j =
 // 0).
 func (w *Workspace) anyTheta(logS, lo, hi, q []float64) float64 {
-	a, b := math.Inf(-1), math.Inf(1)
-	largest := -1
-	for j := range q {
-		if math.IsInf(logS[j], -1) {
+	a, b := w.interval(logS, lo, hi, q)
+	switch {
+	case math.IsInf(a, -1) && math.IsInf(b, 1): // lo = hi throughout
+		return largest(logS, q)
+	case math.IsInf(a, -1):
+		return b
+	case math.IsInf(b, 1), !(a < b): // the latter when rounding makes breakpoints of several columns one
+		return a
+	}
+	return a/2 + b/2 // their difference may be infinite
+}
+
+// interval returns the least and the largest multiplier of a q whose columns are at their bounds.
+func (w *Workspace) interval(logS, lo, hi, q []float64) (a, b float64) {
+	a, b = math.Inf(-1), math.Inf(1)
+	for j, l := range logS {
+		if math.IsInf(l, -1) {
 			continue
 		}
 		if q[j] > lo[j] {
@@ -184,22 +218,22 @@ func (w *Workspace) anyTheta(logS, lo, hi, q []float64) float64 {
 		if q[j] < hi[j] {
 			b = math.Min(b, w.low[j])
 		}
-		if q[j] > 0 && (largest < 0 || q[j] > q[largest]) {
-			largest = j
+	}
+	return a, b
+}
+
+// largest returns the multiplier of the column with the largest mass, among those with s_j > 0; 0 if none has any.
+func largest(logS, q []float64) float64 {
+	at := -1
+	for j, x := range q {
+		if x > 0 && !math.IsInf(logS[j], -1) && (at < 0 || x > q[at]) {
+			at = j
 		}
 	}
-	switch {
-	case math.IsInf(a, -1) && math.IsInf(b, 1): // lo = hi throughout: the largest mass sets it
-		if largest < 0 {
-			return 0
-		}
-		return breakpoint(q[largest], logS[largest])
-	case math.IsInf(a, -1):
-		return b
-	case math.IsInf(b, 1), !(a < b): // the latter when rounding makes breakpoints of several columns one
-		return a
+	if at < 0 {
+		return 0
 	}
-	return a/2 + b/2 // their difference may be infinite
+	return breakpoint(q[at], logS[at])
 }
 
 // breakpoint returns log(x) - logS, where e^theta s = x.
@@ -215,20 +249,9 @@ func breakpoint(x, logS float64) float64 {
 // last x, if it leaves its bracket, takes too many steps, or if no column is strictly between its bounds.
 func Scale(s, lo, hi []float64, near float64) (x float64, ok bool) {
 	x = near
-	lo, hi = lo[:len(s)], hi[:len(s)]
 	below, above := 0.0, math.Inf(1)
 	for range 40 {
-		var fixed, free float64
-		for j, y := range s {
-			z := x * y
-			if z <= lo[j] {
-				fixed += lo[j]
-			} else if z >= hi[j] {
-				fixed += hi[j]
-			} else {
-				free += y
-			}
-		}
+		fixed, free := piece(s, lo, hi, x)
 		if !(free > 0) {
 			return x, math.Abs(fixed-1) <= 0x1p-46
 		}
@@ -249,44 +272,66 @@ func Scale(s, lo, hi []float64, near float64) (x float64, ok bool) {
 	return x, false
 }
 
+// piece returns the linear piece of the mass at x: fixed + x free.
+func piece(s, lo, hi []float64, x float64) (fixed, free float64) {
+	lo, hi = lo[:len(s)], hi[:len(s)]
+	for j, y := range s {
+		z := x * y
+		if z <= lo[j] {
+			fixed += lo[j]
+		} else if z >= hi[j] {
+			fixed += hi[j]
+		} else {
+			free += y
+		}
+	}
+	return fixed, free
+}
+
 // Repair moves the rounding error of sum q into columns with room, proportionally at first and then column by column,
 // so that the exact sum is 1 up to len(q) * 2^-52. The box is never left. q is in the box, which holds a
 // distribution.
 func Repair(q, lo, hi []float64) {
 	enough := float64(len(q)) * 0x1p-54
-	for range 3 {
+	stretched := true
+	for range 6 {
 		d := 1 - num.Sum(q)
 		if math.Abs(d) <= enough {
 			return
 		}
-		var room float64 // of the columns strictly inside, relative changes
-		for j, x := range q {
-			if lo[j] < x && x < hi[j] {
-				room += x
-			}
-		}
-		if !(math.Abs(d) <= room/2) {
-			break
-		}
-		scale := d / room
-		for j, x := range q {
-			if lo[j] < x && x < hi[j] {
-				q[j] = math.Min(math.Max(x+float64(x*scale), lo[j]), hi[j])
-			}
+		if stretched = stretched && stretch(q, lo, hi, d); !stretched {
+			shift(q, lo, hi, d, enough)
 		}
 	}
-	for range 3 {
-		d := 1 - num.Sum(q)
-		if math.Abs(d) <= enough {
-			return
+}
+
+// stretch moves the mass d into the columns strictly inside their bounds, in proportion to what they have. It reports
+// false, and does nothing, if that is too little for d.
+func stretch(q, lo, hi []float64, d float64) bool {
+	var room float64
+	for j, x := range q {
+		if lo[j] < x && x < hi[j] {
+			room += x
 		}
-		for j, x := range q {
-			y := math.Min(math.Max(x+d, lo[j]), hi[j])
-			d -= y - x
-			q[j] = y
-			if math.Abs(d) <= enough {
-				break
-			}
+	}
+	if !(math.Abs(d) <= room/2) {
+		return false
+	}
+	scale := d / room
+	for j, x := range q {
+		if lo[j] < x && x < hi[j] {
+			q[j] = clip(x+float64(x*scale), lo[j], hi[j])
+		}
+	}
+	return true
+}
+
+// shift moves the mass d into the first columns with room, until no more than enough is left.
+func shift(q, lo, hi []float64, d, enough float64) {
+	for j, x := range q {
+		q[j] = clip(x+d, lo[j], hi[j])
+		if d -= q[j] - x; math.Abs(d) <= enough {
+			return
 		}
 	}
 }
@@ -294,22 +339,8 @@ func Repair(q, lo, hi []float64) {
 // quickSelect returns the element of rank m of xs, which it reorders. Pivots are medians of three.
 func quickSelect(xs []float64, m int) float64 {
 	for len(xs) > 12 {
-		a, b, c := xs[0], xs[len(xs)/2], xs[len(xs)-1]
-		p := math.Max(math.Min(a, b), math.Min(math.Max(a, b), c))
-		i, j := 0, len(xs)-1
-		for i <= j {
-			for xs[i] < p {
-				i++
-			}
-			for xs[j] > p {
-				j--
-			}
-			if i <= j {
-				xs[i], xs[j] = xs[j], xs[i]
-				i++
-				j--
-			}
-		}
+		p := median(xs[0], xs[len(xs)/2], xs[len(xs)-1])
+		i, j := halves(xs, p)
 		switch {
 		case m <= j:
 			xs = xs[:j+1]
@@ -322,4 +353,24 @@ func quickSelect(xs []float64, m int) float64 {
 	}
 	slices.Sort(xs)
 	return xs[m]
+}
+
+// halves orders xs into what is at most p, up to j, and what is at least p, from i; between them is p alone. (Hoare,
+// Algorithm 63: Partition, 1961.)
+func halves(xs []float64, p float64) (i, j int) {
+	j = len(xs) - 1
+	for i <= j {
+		for xs[i] < p {
+			i++
+		}
+		for xs[j] > p {
+			j--
+		}
+		if i <= j {
+			xs[i], xs[j] = xs[j], xs[i]
+			i++
+			j--
+		}
+	}
+	return i, j
 }
