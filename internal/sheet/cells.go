@@ -168,6 +168,7 @@ func (d *drawing) enlarge(p Panel, f frame, corners [][]plane.Point) {
 		}
 		d.Outlines = append(d.Outlines, line(hull(all)))
 	}
+	const apart = 1.3 // heights of a letter: names have a rim of a quarter around them
 	var taken []plane.Point
 	for _, name := range p.Names {
 		var middle plane.Point
@@ -176,7 +177,7 @@ func (d *drawing) enlarge(p Panel, f frame, corners [][]plane.Point) {
 			middle.X, middle.Y = middle.X+c.X/float64(len(around)), middle.Y+c.Y/float64(len(around))
 		}
 		for slices.ContainsFunc(taken, func(b plane.Point) bool {
-			return math.Abs(b.Y-middle.Y) < font && math.Abs(b.X-middle.X) < 15*font
+			return math.Abs(b.Y-middle.Y) < apart*font && math.Abs(b.X-middle.X) < 15*font
 		}) {
 			middle.Y += font / 2
 		}

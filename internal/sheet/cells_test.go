@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"errors"
 	"math"
 	"regexp"
 	"slices"
@@ -89,6 +90,33 @@ func TestLarge(t *testing.T) {
 	}
 	if strings.Count(page, "<script>") != 1 {
 		t.Error("no script that saves the picture")
+	}
+}
+
+// TestNamesApart: the names of places in a row stand below one another, and do not touch.
+func TestNamesApart(t *testing.T) {
+	p := Picture{Places: placesOf(t, `{"kind":"grid","rows":20,"cols":20,"p":1}`)}
+	one := Panel{Shares: make([]float64, 400), Titles: make([]string, 400)}
+	for _, i := range []int{224, 223, 245, 244, 204} {
+		one.Names = append(one.Names, Name{i, "4 around here: 12 %"})
+	}
+	p.Panels = []Panel{one}
+	d := p.draw().Panels[0]
+	font, err := strconv.ParseFloat(d.Font, 64)
+	var y []float64
+	for _, name := range d.Names {
+		v, fault := strconv.ParseFloat(name.Y, 64)
+		y, err = append(y, v), errors.Join(err, fault)
+	}
+	slices.Sort(y)
+	for i := 1; i < len(y); i++ {
+		if !(y[i]-y[i-1] >= 1.25*font) { // the rim of page.html is a quarter of a letter
+			t.Errorf("names at %v, letters are %v high: %v", y, font, err)
+			break
+		}
+	}
+	if len(y) != 5 || err != nil {
+		t.Errorf("names at %v: %v", y, err)
 	}
 }
 
