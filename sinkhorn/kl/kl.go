@@ -294,12 +294,12 @@ func piece(s, lo, hi []float64, x float64) (fixed, free float64) {
 func Repair(q, lo, hi []float64) {
 	enough := float64(len(q)) * 0x1p-54
 	stretched := true
-	for range 6 {
+	for turn := range 6 {
 		d := 1 - num.Sum(q)
 		if math.Abs(d) <= enough {
 			return
 		}
-		if stretched = stretched && stretch(q, lo, hi, d); !stretched {
+		if stretched = stretched && turn < 3 && stretch(q, lo, hi, d); !stretched {
 			shift(q, lo, hi, d, enough)
 		}
 	}
