@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
@@ -53,6 +54,30 @@ func NewCodes(ctx context.Context, p channel.Problem) (*CodesDesign, error) {
 		return nil, err
 	}
 	return &CodesDesign{d, p, ranked}, nil
+}
+
+// mostCoded is the number of places up to which MapCodes finds a list: the time of its nets is that of the places times some
+// thousand blocks.
+const mostCoded = 1 << 16
+
+// MapCodes is NewCodes for a cost whose outputs are its inputs, and nil where the map of devices is that of a design of the
+// kind Map: for a cost without distances between inputs, of which NewDesign says so, and for more than 65,536 places.
+//
+// Errors: those of NewCodes, and of estimate.NewGeometry but for ErrNoGeometry.
+func MapCodes(ctx context.Context, p channel.Problem) (*CodesDesign, error) {
+	if err := cost.Validate(p.Cost); err != nil {
+		return nil, err
+	}
+	if k, kv := p.Cost.Dims(); k != kv || k > mostCoded {
+		return nil, nil
+	}
+	switch _, err := estimate.NewGeometry(p.Cost, max(p.P, 1)); {
+	case errors.Is(err, estimate.ErrNoGeometry):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return NewCodes(ctx, p)
 }
 
 // List reports whether the design is a list. Else it is a single disc, which NewDesign makes with the kind Map and the

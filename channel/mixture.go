@@ -150,19 +150,21 @@ func (c Component) Full(k int) int {
 
 // Channel returns the rows of all components, side by side, for the estimators. Errors: those of estimate.NewChannel.
 func (m *Mixture) Channel() (*estimate.Channel, error) {
-	kv := m.Outputs()
-	buf := make([]uint64, kv)
-	return estimate.NewChannel(m.Inputs, kv, func(i int, dst []float64) {
-		at := 0
-		for n, c := range m.Components {
-			row := buf[at:][:c.Outputs(m.Inputs)]
-			m.Row(n, i, row)
-			for y, v := range row {
-				dst[at+y] = math.Ldexp(float64(v), -m.Bits)
-			}
-			at += len(row)
+	return estimate.NewChannel(m.Inputs, m.Outputs(), m.Shares)
+}
+
+// Shares writes the probabilities of all outputs of input i into dst, of length Outputs. It panics for an i out of range.
+func (m *Mixture) Shares(i int, dst []float64) {
+	var buf []uint64
+	for n, c := range m.Components {
+		size := c.Outputs(m.Inputs)
+		buf = slices.Grow(buf[:0], size)[:size]
+		m.Row(n, i, buf)
+		for y, v := range buf {
+			dst[y] = math.Ldexp(float64(v), -m.Bits)
 		}
-	})
+		dst = dst[size:]
+	}
 }
 
 // nearest returns the indices by distance, ties by index.

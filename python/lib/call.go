@@ -91,7 +91,8 @@ func init() { // not a literal: operations start others
 		"transport": transport, "project": project, "projector": newProjector,
 		"project-one": projectOne, "project-many": projectMany,
 		"solve": solve, "design": design, "rows": rows, "cost": costOf, "publish": publish, "policy": readPolicy, "plan": predict,
-		"count": count, "counts": readCounts, "simulate": simulate,
+		"report": readReport,
+		"count":  count, "counts": readCounts, "simulate": simulate,
 		"panic": throw,
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/certificate"
+	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
@@ -38,17 +39,22 @@ func objective(name string, devices int) (wpm.Objective, error) {
 	return wpm.Objective{Kind: k, Devices: devices}, nil
 }
 
+// designAnswer has nothing of one person's cost for a list of codes, and nothing of a list for other designs.
 type designAnswer struct {
 	made
-	Epsilon      string  `json:"epsilon"`
-	Bits         int     `json:"bits"`
-	WorstCase    float64 `json:"worst_case"`
-	WorstInput   int     `json:"worst_input"`
-	Lower        float64 `json:"lower"`
-	Gap          float64 `json:"gap"`
-	Disc         float64 `json:"disc"`
-	Displacement float64 `json:"displacement"`
-	Certificate  string  `json:"certificate"`
+	Epsilon      string          `json:"epsilon"`
+	Bits         int             `json:"bits"`
+	WorstCase    *float64        `json:"worst_case"`
+	WorstInput   *int            `json:"worst_input"`
+	Lower        *float64        `json:"lower"`
+	Gap          float64         `json:"gap"`
+	Disc         *float64        `json:"disc"`
+	Displacement float64         `json:"displacement"`
+	Certificate  string          `json:"certificate"`
+	Codes        int             `json:"codes"`
+	Discs        int             `json:"discs"`
+	Risk         *float64        `json:"risk"`
+	Person       *channel.Person `json:"person"`
 }
 
 // design makes a mechanism. The object that it leaves has the rows and publishes the policy.
@@ -79,23 +85,66 @@ func design(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	o.Mix, o.Gap, o.Options.Bits, o.Weights = in.Mix, in.Gap, in.Bits, append([]float64(nil), r.floats("weights")...)
+	if o.Kind == wpm.Map && o.Mix == 0 && o.Gap == 0 { // else NewDesign says what is wrong
+		codes, err := mapCodes(ctx, c, channel.Problem{
+			Prior: o.Weights, Epsilon: eps, Devices: int64(o.Devices), Bits: o.Options.Bits,
+		})
+		switch {
+		case err != nil:
+			return answer{}, err
+		case codes != nil && codes.List():
+			return listed(codes)
+		case codes != nil:
+			o.Disc = codes.Disc
+		}
+	}
 	d, err := wpm.NewDesign(ctx, c, eps, o)
 	if err != nil {
 		return answer{}, err
 	}
 	k, kv := d.Channel().Dims()
 	worst, input := d.WorstCase()
+	lower, disc := d.Lower(), d.Disc()
 	box := d.Mechanism().Polytope()
 	lo, hi := box.Bounds()
 	return answer{
 		value: designAnswer{
-			made: made{handles.add(d), size{k, kv}}, Epsilon: eps.String(), Bits: box.Bits(), WorstCase: worst,
-			WorstInput: input,
-			Lower:      d.Lower(), Gap: d.Gap(), Disc: d.Disc(), Displacement: d.Displacement(),
+			made: made{handles.add(d), size{k, kv}}, Epsilon: eps.String(), Bits: box.Bits(), WorstCase: &worst,
+			WorstInput: &input,
+			Lower:      &lower, Gap: d.Gap(), Disc: &disc, Displacement: d.Displacement(),
 			Certificate: string(d.Certificate()),
 		},
 		out: []array{vector("m", d.Base().M), vector("lo", lo), vector("hi", hi)},
 	}, nil
+}
+
+// mapCodes designs codes for a map, nil where there are none for the cost, whose power is that of its kind or 1.
+func mapCodes(ctx context.Context, c cost.Matrix, p channel.Problem) (*wpm.CodesDesign, error) {
+	p.Cost = c
+	p.P, _ = cost.Exponent(c)
+	return wpm.MapCodes(ctx, p)
+}
+
+// listed answers with a list of codes.
+func listed(d *wpm.CodesDesign) (answer, error) {
+	box, err := d.Box()
+	if err != nil {
+		return answer{}, err
+	}
+	lo, hi := box.Bounds()
+	person := d.Person()
+	out := designAnswer{
+		Epsilon: d.Epsilon.String(), Bits: d.Bits, Gap: d.Gap, Displacement: d.Displacement(), Risk: &d.Risk, Person: &person,
+	}
+	for _, c := range d.Components {
+		if c.Colors > 0 {
+			out.Codes++
+		} else {
+			out.Discs++
+		}
+	}
+	out.made = made{handles.add(d), size{d.Inputs, d.Outputs()}}
+	return answer{value: out, out: []array{vector("lo", lo), vector("hi", hi)}}, nil
 }
 
 // costOf writes the cost of a design or a projector into the array C.
@@ -108,6 +157,8 @@ func costOf(ctx context.Context, r request) (answer, error) {
 	switch v := handles.get(in.Handle).(type) {
 	case *wpm.Design:
 		c = v.Mechanism().Cost()
+	case *wpm.CodesDesign:
+		c = v.Cost()
 	case projector:
 		c = v.cost
 	default:
@@ -134,11 +185,22 @@ func rows(ctx context.Context, r request) (answer, error) {
 	if err := r.decode(&in); err != nil {
 		return answer{}, err
 	}
-	d, err := object[*wpm.Design](in.Handle)
-	if err != nil {
-		return answer{}, err
+	var k, kv int
+	var row func(i int, dst []float64)
+	switch d := handles.get(in.Handle).(type) {
+	case *wpm.Design:
+		k, kv = d.Channel().Dims()
+		row = func(i int, dst []float64) {
+			w := d.Channel().Row(i)
+			for j := range dst {
+				dst[j] = math.Ldexp(float64(w.At(j)), -w.Bits())
+			}
+		}
+	case *wpm.CodesDesign:
+		k, kv, row = d.Inputs, d.Outputs(), d.Shares
+	default:
+		return answer{}, fmt.Errorf("no design %d: it has been freed", in.Handle)
 	}
-	k, kv := d.Channel().Dims()
 	out := r.arrays["rows"]
 	if out.rows != k || out.cols != kv || len(out.floats) != k*kv {
 		return answer{}, fmt.Errorf("the array rows is %d x %d, not %d x %d", out.rows, out.cols, k, kv)
@@ -147,16 +209,13 @@ func rows(ctx context.Context, r request) (answer, error) {
 		if err := ctx.Err(); err != nil {
 			return answer{}, err
 		}
-		w := d.Channel().Row(i)
-		for j := range kv {
-			out.floats[i*kv+j] = math.Ldexp(float64(w.At(j)), -w.Bits())
-		}
+		row(i, out.floats[i*kv:][:kv])
 	}
 	return answer{value: struct{}{}}, nil
 }
 
 // publish writes the policy of a design.
-func publish(_ context.Context, r request) (answer, error) {
+func publish(ctx context.Context, r request) (answer, error) {
 	var in struct {
 		handleArgs
 		Mode     string            `json:"mode"`
@@ -171,11 +230,8 @@ func publish(_ context.Context, r request) (answer, error) {
 	if err := r.decode(&in); err != nil {
 		return answer{}, err
 	}
-	d, err := object[*wpm.Design](in.Handle)
-	if err != nil {
-		return answer{}, err
-	}
 	from := policy.Provenance{Note: in.Note}
+	var err error
 	if from.Geometry, from.GeometryEpsilon, err = places.ParseOrigin(in.Geometry, policy.Public); err != nil {
 		return answer{}, fmt.Errorf("geometry: %w", err)
 	}
@@ -183,11 +239,20 @@ func publish(_ context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("base: %w", err)
 	}
-	p, err := d.Publish(policy.Config{
+	cfg := policy.Config{
 		Mode: policy.Mode(in.Mode), Provenance: from, Metadata: in.Metadata,
 		InputLabels: in.Inputs, OutputLabels: in.Outputs, InputAliases: places.Aliases(in.Inputs),
 		Schedule: ledger.Schedule(in.Schedule),
-	})
+	}
+	var p policy.Policy
+	switch d := handles.get(in.Handle).(type) {
+	case *wpm.Design:
+		p, err = d.Publish(cfg)
+	case *wpm.CodesDesign:
+		p, err = d.Publish(ctx, cfg)
+	default:
+		err = fmt.Errorf("no design %d: it has been freed", in.Handle)
+	}
 	if err != nil {
 		return answer{}, err
 	}
@@ -219,6 +284,8 @@ type policyAnswer struct {
 	Metadata map[string]string `json:"metadata"`
 	Cost     json.RawMessage   `json:"cost"`
 	Schedule schedule          `json:"schedule"`
+	Codes    int               `json:"codes"` // components of the list: codes, and discs
+	Discs    int               `json:"discs"`
 	// Of a verification.
 	Verified   bool     `json:"verified"`
 	Worst      *float64 `json:"worst_case"` // proved by the certificate, if there is one
@@ -248,6 +315,13 @@ func readPolicy(ctx context.Context, r request) (answer, error) {
 		Base:     places.FormatOrigin(from.BaseMeasure, from.BaseMeasureEpsilon),
 		Note:     from.Note, Metadata: p.Metadata(), Cost: p.Cost(), Schedule: schedule(p.Schedule()),
 	}
+	for _, c := range p.Codes() {
+		if c.Colors > 0 {
+			out.Codes++
+		} else {
+			out.Discs++
+		}
+	}
 	if in.Verify {
 		if err := out.verify(ctx, p); err != nil {
 			if ctx.Err() != nil {
@@ -258,6 +332,36 @@ func readPolicy(ctx context.Context, r request) (answer, error) {
 	}
 	lo, hi := box.Bounds()
 	return answer{value: out, out: []array{vector("lo", lo), vector("hi", hi)}}, nil
+}
+
+// readReport says what the command report says of a report.
+func readReport(_ context.Context, r request) (answer, error) {
+	var in struct {
+		Policy string `json:"policy"`
+		Report string `json:"report"`
+	}
+	if err := r.decode(&in); err != nil {
+		return answer{}, err
+	}
+	p, err := policy.Decode([]byte(in.Policy))
+	if err != nil {
+		return answer{}, fmt.Errorf("%w: %w", errRefused, err)
+	}
+	var report policy.Report
+	if err := report.UnmarshalText([]byte(in.Report)); err != nil {
+		return answer{}, err
+	}
+	if err := p.Belongs(report); err != nil {
+		return answer{}, err
+	}
+	j := report.Index()
+	if !p.HasCodes() {
+		return answer{value: map[string]any{"index": j, "label": p.OutputLabel(j)}}, nil
+	}
+	return answer{value: struct {
+		Index int `json:"index"`
+		places.Favoured
+	}{j, places.FavouredBy(p, j)}}, nil
 }
 
 func (a *policyAnswer) verify(ctx context.Context, p policy.Policy) error {
@@ -335,7 +439,7 @@ func predict(ctx context.Context, r request) (answer, error) {
 	}
 	choices := []choice{}
 	for _, eps := range in.Eps {
-		row, err := in.at(ctx, planner, c, eps)
+		row, err := in.at(ctx, planner, c, eps, r.floats("prior"))
 		if err != nil {
 			return answer{}, fmt.Errorf("eps %.40s: %w", eps, err)
 		}
@@ -345,8 +449,8 @@ func predict(ctx context.Context, r request) (answer, error) {
 }
 
 // at predicts for every number of devices at one level.
-func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, level string) (out []choice,
-	err error) {
+func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, level string, prior []float64) (
+	out []choice, err error) {
 	eps, err := ldp.ParseEpsilon(level)
 	if err != nil {
 		return nil, err
@@ -358,11 +462,7 @@ func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, 
 			o.Devices = n
 		}
 		if m == nil || o.Kind == wpm.Map {
-			d, err := wpm.NewDesign(ctx, c, eps, o)
-			if err != nil {
-				return nil, err
-			}
-			if m, err = planner.Mechanism(d.Channel().Row); err != nil {
+			if m, err = mechanismOf(ctx, planner, c, eps, o, prior); err != nil {
 				return nil, err
 			}
 		}
@@ -373,4 +473,29 @@ func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, 
 		out = append(out, choice{eps.String(), p})
 	}
 	return out, nil
+}
+
+// mechanismOf designs what design does, for a forecast.
+func mechanismOf(ctx context.Context, planner *plan.Planner, c cost.Matrix, eps ldp.Epsilon, o wpm.Objective,
+	prior []float64) (*plan.Mechanism, error) {
+	if o.Kind == wpm.Map {
+		codes, err := mapCodes(ctx, c, channel.Problem{Prior: prior, Epsilon: eps, Devices: int64(o.Devices)})
+		switch {
+		case err != nil:
+			return nil, err
+		case codes != nil && codes.List():
+			rows, err := codes.Channel()
+			if err != nil {
+				return nil, err
+			}
+			return planner.Channel(rows, codes.Person().Share)
+		case codes != nil:
+			o.Disc = codes.Disc
+		}
+	}
+	d, err := wpm.NewDesign(ctx, c, eps, o)
+	if err != nil {
+		return nil, err
+	}
+	return planner.Mechanism(d.Channel().Row)
 }

@@ -108,7 +108,7 @@ class TestDesign(unittest.TestCase):
         """Every row is a law in the box, costs no more than the worst case, and proves eps-LDP to rounding."""
         C = grid()
         for objective in ({}, {"objective": "minimax"}, {"objective": "average", "weights": np.arange(1, 13)},
-                          {"objective": "mixed", "mix": 0.25, "gap": 1e-6}, {"objective": "map", "devices": 500}):
+                          {"objective": "mixed", "mix": 0.25, "gap": 1e-6}, {"objective": "map", "devices": 100}):
             d = wpm.design(C, "1.5", **objective)
             rows = d.rows
             self.assertEqual(rows.shape, (12, 12))
@@ -210,7 +210,9 @@ class TestDesign(unittest.TestCase):
     def test_refused(self):
         for bad in ({"objective": "none"}, {"mix": 0.5},
                     {"objective": "mixed", "mix": 0}, {"gap": 0}, {"bits": 0}, {"bits": 99}, {"bits": 1.5},
-                    {"devices": 5}, {"objective": "map"}, {"weights": [1]},
+                    {"objective": "uniform", "devices": 5}, {"objective": "map"},
+                    {"devices": 500000, "mix": 0.5}, {"devices": 500000, "gap": 0.1},
+                    {"devices": 500000, "weights": [1]}, {"devices": 500000, "bits": 3}, {"weights": [1]},
                     {"C": [[1, -1], [0, 1]]}, {"objective": "minimax", "gap": 2}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.design(**{"C": GRID, "eps": 1, **bad})
@@ -247,6 +249,102 @@ class TestDesign(unittest.TestCase):
         public = [name for thing in (wpm, wpm.Design, wpm.Policy, wpm.Projector) for name in dir(thing)
                   if name != "solve_sample"]  # POT's name of a problem between points that are given
         self.assertFalse({name for name in public for word in words if word in name.lower()})
+
+
+class TestCodes(unittest.TestCase):
+    """A list of codes: designed for a map of many devices, published, counted, and a map made of it."""
+
+    def setUp(self):
+        # A line with uneven gaps, of which a disc tells few places apart.
+        self.places = {"kind": "points", "x": [[i * i + 3 * i, 0] for i in range(30)], "p": 1}
+        self.names = [f"p{i}" for i in range(30)]
+
+    def test_design(self):
+        """Devices make the objective map, and every row is a law in the box."""
+        d = wpm.design(self.places, 1, devices=100000)
+        self.assertTrue(d.codes >= 20 and 0 < d.risk < 0.97 and 0 <= d.gap < 0.05, d)
+        self.assertEqual([d.m, d.worst_case, d.worst_input, d.lower, d.disc, d.certificate], [None] * 5 + [""])
+        self.assertTrue(0 < d.person.share < d.person.own and d.person.far < d.person.even, d.person)
+        rows = d.rows
+        self.assertEqual(rows.shape, d.shape)
+        self.assertGreater(d.shape[1], 30)
+        # Floats of integers over 2^62, each to one unit of 2^-53 relative.
+        np.testing.assert_allclose(rows.sum(1), 1, rtol=0, atol=d.shape[1] * 2.0**-53)
+        self.assertTrue((rows >= d.lo * (1 - 2.0**-52)).all() and (rows <= d.hi * (1 + 2.0**-52)).all())
+        self.assertTrue((rows.max(0) <= math.e * rows.min(0) * (1 + 2.0**-50)).all())
+        same = wpm.design(self.places, 1, "map", devices=100000)
+        self.assertEqual((same.publish().text, repr(same)), (d.publish().text, repr(d)))
+        copied = copy.deepcopy(d)
+        self.assertEqual(copied.publish().text, d.publish().text)
+        np.testing.assert_array_equal(copied.rows, rows)
+        guess = wpm.design(self.places, 1, devices=100000, weights=np.arange(1, 31))
+        self.assertNotEqual(guess.publish().text, d.publish().text)
+        few = wpm.design(GRID, 1, devices=100)  # for which a single disc is better
+        self.assertEqual((few.codes, few.discs, few.risk, few.person, few.shape), (0, 0, None, None, (12, 12)))
+        self.assertTrue(few.lower <= few.worst_case and 0 < few.disc < 1)
+
+    def test_policy(self):
+        d = wpm.design(self.places, 1, devices=100000)
+        p = d.publish(geometry="public", base="data-independent", labels=self.names)
+        self.assertEqual((p.version, p.codes, p.discs, p.shape, p.output_labels, p.metadata["devices"], p.cost),
+                         (3, d.codes, d.discs, d.shape, None, "100000", self.places))
+        np.testing.assert_array_equal([p.lo, p.hi], [d.lo, d.hi])
+        v = p.verify()
+        self.assertEqual((v.verified, v.lower, v.worst_case, v.worst_input), (True, None, None, None))
+        for bad in ({"mode": "projection"}, {"output_labels": self.names}, {"labels": self.names[:3]}):
+            with self.subTest(**bad), self.assertRaises(wpm.InputError):
+                d.publish(**bad)
+        self.assertEqual(wpm.design(GRID, 1).publish().codes, 0)
+
+    def test_report(self):
+        """A report stands for the places whose rows have more than the least of its output."""
+        p = wpm.design(self.places, 1, devices=100000).publish(labels=self.names)
+        rows = wpm.design(self.places, 1, devices=100000).rows
+        for j in (0, 1, p.shape[1] - 1):
+            text = "77706d31" + p.id + j.to_bytes(4, "little").hex()
+            r = p.report(text)
+            self.assertEqual((r.index, r), (j, p.report(bytes.fromhex(text))))
+            likelier = rows[:, j] > rows[:, j].min() * (1 + 2.0**-50)
+            self.assertEqual(r.places, [name for name, x in zip(self.names, likelier) if x])
+            self.assertTrue(2.7 < r.odds <= math.e, r)
+        bare = wpm.design(self.places, 1, devices=100000).publish()
+        self.assertEqual([self.names[i] for i in bare.report(text.replace(p.id, bare.id)).places], r.places)
+        plain = wpm.design(GRID, 1).publish()
+        self.assertEqual(plain.report("77706d31" + plain.id + "07000000"), {"index": 7, "label": "7"})
+        for bad in (text[:-1], "", text.replace(p.id, bare.id), text[:72] + "ffff0000", b"x", 3, None):
+            with self.subTest(bad=bad), self.assertRaises(wpm.InputError):
+                p.report(bad)
+
+    def test_map(self):
+        """Made-up devices, counted, make a map with most of the people where they are; it has no raw counts as shares."""
+        pandas = need("pandas")
+        p = wpm.design(self.places, 1, devices=100000).publish(labels=self.names)
+        with tempfile.TemporaryDirectory() as dir:
+            path = os.path.join(dir, "reports")
+            users = np.eye(30)[[7, 7, 7, 20]]
+            drawn = wpm.simulate(p, users, devices=4000, path=path)
+            counts = p.count(path, epoch=drawn.epoch)
+        self.assertEqual((counts.total, len(counts), sum(counts.refused.values())), (4000, p.shape[1], 0))
+        np.testing.assert_array_equal(counts.reports, drawn.reports)
+        self.assertIs(type(counts.reports), np.ndarray)  # the outputs have no names, however many there are
+        r = wpm.estimate(counts, p)
+        self.assertTrue(r.map.argmax() == 7 and r.map[7] > 0.5, r.map)
+        self.assertIsNone(r.raw)
+        self.assertGreater(r.map_error.guess, r.map_error.within90)
+        s = wpm.estimate(counts, p, places=pandas.DataFrame({"x": range(30)}, self.names))
+        np.testing.assert_array_equal(s.frame["share"], r.map)
+        none = wpm.estimate(counts, p, estimator="raw")
+        self.assertIsNone(none.map)
+        self.assertIn("make no map", none.reason)
+        epochs = wpm.estimate_epochs({"a": counts, "b": counts}, p)
+        self.assertEqual([e.map.argmax() for e in epochs.epochs], [7, 7])
+
+    def test_plan(self):
+        """A forecast with the objective map is of the list, which is better than a uniform design."""
+        codes, = wpm.plan(self.places, 1, 100000, objective="map")
+        uniform, = wpm.plan(self.places, 1, 100000)
+        self.assertLess(codes.map.mean, uniform.map.mean / 2)
+        self.assertTrue("raw" not in codes or codes.raw is None)
 
 
 class TestEstimate(unittest.TestCase):

@@ -153,17 +153,21 @@ class OTResult:
     def citation(self) -> str: ...
 
 class Design:
-    m: _Float
+    codes: int
+    discs: int
+    m: Optional[_Float]
     lo: _Float
     hi: _Float
-    worst_case: float
-    worst_input: int
-    lower: float
+    worst_case: Optional[float]
+    worst_input: Optional[int]
+    lower: Optional[float]
+    risk: Optional[float]
+    person: Optional[Any]
     gap: float
     epsilon: str
     bits: int
     shape: Tuple[int, int]
-    disc: float
+    disc: Optional[float]
     displacement: float
     certificate: str
     def __init__(self, value: Any, out: Any, c: Any, how: Any) -> None: ...
@@ -201,6 +205,8 @@ class Policy:
     note: str
     metadata: Dict[str, str]
     cost: Any
+    codes: int
+    discs: int
     schedule: Optional[Dict[str, Any]]
     lo: _Float
     hi: _Float
@@ -209,6 +215,7 @@ class Policy:
     def read(cls, path: _Path) -> Policy: ...
     def write(self, path: _Path) -> None: ...
     def count(self, *reports: Any, epoch: str = ..., strict: bool = ...) -> Counts: ...
+    def report(self, report: Union[str, bytes]) -> Any: ...
     def verify(self) -> _Verdict: ...
 
 class Counts:
@@ -344,7 +351,7 @@ def base_measure(
 def design(
     C: _Cost,
     eps: _Epsilon,
-    objective: str = ...,
+    objective: Optional[str] = ...,
     *,
     weights: Optional[_Array] = ...,
     mix: Optional[float] = ...,

@@ -240,18 +240,26 @@ class Design:
 
     Attributes
     ----------
+    codes, discs : int
+        How many there are in a list of block codes and discs, whose outputs are sets of places; both 0 of other designs.
     m : (kv,) ndarray
-        The base measure.
+        The base measure; None of a list.
     lo, hi : (kv,) ndarray
         The box, to the nearest float64: every row, and every projection, is in it.
+    risk, person : float, Result
+        Of a list, else None: the predicted error of the map over that of the best disc; and what a release says of its
+        owner, with share, own, far and even as on the card of ``wpm design``.
     worst_case, worst_input : float, int
         A proved upper bound on the cost of the worst private distribution, and the point mass that attains it.
     lower : float
         A proved lower bound on the worst case of every eps-LDP mechanism.
     gap : float
-        How far the objective may be from the best of all measures, relative; 0 for uniform and map.
+        How far the objective may be from the best of all measures, relative; 0 for uniform and a single disc; of a list,
+        how much smaller, relative, the square of the error can be by other weights.
     epsilon, bits, shape, disc, displacement, certificate
         As of the Go package.
+
+    A list has no worst_case, worst_input, lower and disc, which are None, and its certificate is empty.
     """
 
     def __init__(self, value, out, c, how):
@@ -259,10 +267,14 @@ class Design:
         self._handle = _lib.Handle(value.pop("handle"))
         self.shape = value.pop("k"), value.pop("kv")
         self.__dict__.update(value)
-        self._rows, self._columns = c.rows, c.cols
-        self.m, self.lo, self.hi = (series(out[name], c.cols) for name in ("m", "lo", "hi"))
+        self.person = value["person"] and Result(value["person"])
+        self._rows, self._columns = c.rows, None if self.codes + self.discs else c.cols
+        self.m, self.lo, self.hi = (series(out.get(name), self._columns) for name in ("m", "lo", "hi"))
 
     def __repr__(self):
+        if self.codes + self.discs:
+            return (f"Design(eps={self.epsilon}, shape={self.shape}, codes={self.codes}, discs={self.discs}, "
+                    f"risk={self.risk:.6g})")
         return (f"Design(eps={self.epsilon}, shape={self.shape}, worst_case={self.worst_case:.6g}, "
                 f"lower={self.lower:.6g})")
 
@@ -271,7 +283,10 @@ class Design:
 
     @property
     def rows(self):
-        """The rows of the mixture mode, (k, kv): row i is the law of a release of a client at input i."""
+        """The rows of the mixture mode, (k, kv): row i is the law of a release of a client at input i.
+
+        Of a list the outputs are the sets of places of all codes and discs, one after the other.
+        """
         rows = np.empty(self.shape)
         _lib.call("rows", {"handle": self._handle.number}, rows=rows)
         if self._rows is None and self._columns is None:
@@ -289,7 +304,8 @@ class Design:
         mode : {"mixture", "projection"}, optional
             What clients do.
         labels, output_labels : sequence of str, optional
-            Names of the inputs and outputs; by default those of the cost, if it was a DataFrame.
+            Names of the inputs and outputs; by default those of the cost, if it was a DataFrame. The outputs of a list have
+            no names.
         geometry : str, optional
             Where the places come from: "public", or "derived-dp:EPS" if private data gave them under differential
             privacy. No program can check it. Empty says that nothing is stated, of which clients are warned.
@@ -322,6 +338,8 @@ class Design:
         """
         labels = self._rows if labels is None else labels
         output_labels = self._columns if output_labels is None else output_labels
+        if self.codes + self.discs and output_labels is not None:
+            raise InputError("output_labels: the outputs of a list are sets of places, and have no labels")
         args = {"handle": self._handle.number, "mode": mode, "geometry": geometry, "base": base, "note": note,
                 "metadata": metadata or {}}
         schedule = {"epochs": epochs, "first": first, "last": last}
@@ -339,7 +357,7 @@ class Design:
         return Policy(value["policy"])
 
 
-def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, devices=None, bits=None):
+def design(C, eps, objective=None, *, weights=None, mix=None, gap=None, devices=None, bits=None):
     """Design a mechanism, from public data alone.
 
     Parameters
@@ -350,15 +368,16 @@ def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, dev
         The privacy level. Text such as "0.1" or "1/3" is exact, and a float stands for its shortest decimal.
     objective : {"uniform", "minimax", "average", "mixed", "map"}, optional
         What is made small: the worst case among uniform base measures or among all, the mean, a mix of both, or the
-        error of a map from many devices.
+        error of a map from many devices. It is map if devices are given, else uniform. For a map the design is a list of
+        block codes and discs, or a single disc where no list is better.
     weights : (k,) array_like, optional
-        Of the mean; public.
+        Of the mean, or with map a guess at the map; public.
     mix : float, optional
         The share of the worst case with mixed.
     gap : float, optional
         The relative gap that minimax, average and mixed go to; 1e-3 if it is not given.
     devices : int, optional
-        How many releases the map is made of, with map.
+        How many releases the map is made of.
     bits : int, optional
         Weights are integers that sum to 2**bits; 62 if it is not given.
 
@@ -376,8 +395,13 @@ def design(C, eps, objective="uniform", *, weights=None, mix=None, gap=None, dev
     >>> d = wpm.design({"kind": "ring", "n": 8, "p": 1}, "1.5")
     >>> bool(d.lower <= d.worst_case), wpm.Policy(d.publish().text).verify().verified
     (True, True)
+    >>> d = wpm.design({"kind": "grid", "rows": 6, "cols": 6, "p": 1}, 2, devices=500000)
+    >>> d.codes > 0, d.shape[0] < d.shape[1], d.publish().version
+    (True, True, 3)
     """
     c = Cost(C)
+    if objective is None:
+        objective = "uniform" if devices is None else "map"
     args = {**json.loads(c.args), "eps": epsilon(eps), "objective": objective}
     given = (("mix", mix, _positive), ("gap", gap, _positive), ("devices", devices, _count), ("bits", bits, _count))
     for name, x, read in given:
@@ -416,6 +440,8 @@ class Policy:
         Its SHA-256, by which clients and reports name it.
     epsilon, bits, mode, version, shape, labels, output_labels, geometry, base, note, metadata, cost
         What it states. labels and output_labels are None where it has none.
+    codes, discs : int
+        How many there are of a policy with codes, whose outputs are sets of places; both 0 of others.
     schedule : dict or None
         Of a policy that states its epochs: their form, and where stated first, last and period.
     lo, hi : (kv,) ndarray
@@ -437,7 +463,8 @@ class Policy:
             raise InputError(f"a policy is text, not {type(text).__name__}")
         self.text = text
         value, out = _lib.call("policy", {"policy": text, "verify": False})
-        for name in ("id", "epsilon", "bits", "mode", "version", "geometry", "base", "note", "metadata", "cost"):
+        for name in ("id", "epsilon", "bits", "mode", "version", "geometry", "base", "note", "metadata", "cost", "codes",
+                     "discs"):
             setattr(self, name, value[name])
         self.shape = value["k"], value["kv"]
         self.labels, self.output_labels = value["inputs"], value["outputs"]
@@ -495,6 +522,50 @@ class Policy:
         ([0, 0, 2, 0], 1)
         """
         return _reports.count(self, reports, epoch, strict)
+
+    def report(self, report):
+        """Say what one report stands for.
+
+        Parameters
+        ----------
+        report : str or bytes
+            As text of 80 characters, or as 40 bytes.
+
+        Returns
+        -------
+        Result
+            index, of the output; and its label. Of a policy with codes instead the places that it favours, by their labels
+            or their numbers; odds, by how much each of them is likelier than another place; the component of the list, and
+            the output of the component.
+
+        Raises
+        ------
+        InputError
+            It is no report, or none of this policy.
+
+        Examples
+        --------
+        >>> import wpm
+        >>> p = wpm.design({"kind": "ring", "n": 4, "p": 1}, 2).publish(labels=["n", "e", "s", "w"])
+        >>> p.report("77706d31" + p.id + "02000000").label
+        's'
+        """
+        if isinstance(report, (bytes, bytearray)):
+            report = bytes(report).hex()
+        if not isinstance(report, str):
+            raise InputError(f"a report is text or bytes, not {type(report).__name__}")
+        value, _ = _lib.call("report", {"policy": self.text, "report": report})
+        if "label" in value and self._output_names is not None:
+            value["label"] = self._output_names[value["index"]]
+        if "places" in value and self.labels is None:
+            value["places"] = [int(x) for x in value["places"]]
+        return Result(value)
+
+    @property
+    def _output_names(self):
+        """The labels of the outputs; where they are the inputs, those of these."""
+        same = self.shape[0] == self.shape[1] and not self.codes + self.discs
+        return self.labels if self.output_labels is None and same else self.output_labels
 
     def verify(self):
         """Check the policy again from the beginning: box, rows, thresholds, and its certificate.
@@ -586,9 +657,7 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
             policy = Policy(policy)
         c = None
         line["policy"] = policy.text
-        (k, kv), inputs, outputs = policy.shape, policy.labels, policy.output_labels
-        if outputs is None and k == kv:
-            outputs = inputs
+        (k, kv), inputs, outputs = policy.shape, policy.labels, policy._output_names
     else:
         if C is None or m is None or eps is None:
             raise InputError("give a policy, or C, m and eps")
@@ -691,9 +760,7 @@ def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, pla
             if not isinstance(c, Counts) or not c.epoch:
                 raise InputError("epochs is a list of Counts that state their epochs, or a dict of counts by epoch")
             named.append((c.epoch, c))
-    (k, kv), inputs, outputs = policy.shape, policy.labels, policy.output_labels
-    if outputs is None and k == kv:
-        outputs = inputs
+    (k, kv), inputs, outputs = policy.shape, policy.labels, policy._output_names
     lines, labelled = [], places is not None
     for name, counts in named:
         if isinstance(counts, Counts):

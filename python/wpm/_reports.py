@@ -119,11 +119,7 @@ def count(policy, sources, epoch, strict):
         raise InputError("there is nothing to count: give a column of reports, or files")
     value, out = _lib.call("count", {"policy": policy.text, "sources": names, "epoch": epoch, "strict": bool(strict),
                                      "allow_equal": False}, **columns)
-    return Counts._made(value, out, policy.output_labels or policy.labels if _same(policy) else policy.output_labels)
-
-
-def _same(policy):
-    return policy.shape[0] == policy.shape[1]
+    return Counts._made(value, out, policy._output_names)
 
 
 def _column(values, name):
@@ -212,7 +208,7 @@ def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, epoch=None
     if args["devices"] < 1 or args["atoms"] < 1 or args["seed"] < 0:
         raise InputError("devices and atoms are above 0, and seed is not negative")
     value, out = _lib.call("simulate", args, progress=progress, **arrays)
-    return Counts._made(value, out, policy.output_labels or policy.labels if _same(policy) else policy.output_labels)
+    return Counts._made(value, out, policy._output_names)
 
 
 def _users(users, k, labels):

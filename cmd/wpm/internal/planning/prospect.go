@@ -11,7 +11,6 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/summed"
-	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
@@ -31,25 +30,14 @@ type Prospect struct {
 	quantity string
 }
 
-// mostCoded is the number of places up to which a design is a list of codes: the time of its nets is that of the places
-// times some thousand blocks.
-const mostCoded = 1 << 16
-
-// Codes designs codes for a map of places that are the outputs, too; nil for other outputs, for more places than
-// mostCoded, and for a cost without distances between inputs, which NewDesign complains of. The cost of the problem is
-// filled in.
+// Codes designs codes for a map of places that are the outputs, too; nil for other outputs, and where wpm.MapCodes finds
+// none. The cost of the problem is filled in.
 func Codes(ctx context.Context, g places.Geometry, p channel.Problem) (*wpm.CodesDesign, error) {
-	if k, _ := g.Cost.Dims(); !g.SameSupport || k > mostCoded {
+	if !g.SameSupport {
 		return nil, nil
 	}
 	p.Cost, p.P = g.Cost, g.Unit.P
-	switch _, err := estimate.NewGeometry(g.Cost, max(g.Unit.P, 1)); {
-	case errors.Is(err, estimate.ErrNoGeometry):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return wpm.NewCodes(ctx, p)
+	return wpm.MapCodes(ctx, p)
 }
 
 // Foresee predicts the map of -devices from a design at eps, for a kind of objective; nil if that was not asked for. The

@@ -66,24 +66,13 @@ const shownPlaces = 8
 // showSet says what an output of a policy with codes stands for: a set of places, and by how much each of them is likelier
 // than another place.
 func (p Points) showSet(j int) (int, string, []byte, error) {
-	box, set := p.Polytope(), p.Favours(j)
-	odds := float64(box.Hi(j)) / float64(box.Lo(j))
-	labels := make([]string, len(set))
-	for n, i := range set {
-		labels[n] = p.InputLabel(i)
-	}
-	text := fmt.Sprintf("one of %d of %d places, each at odds of %.4g to 1: %s", len(set), p.Inputs(), odds,
-		strings.Join(labels[:min(len(labels), shownPlaces)], ", "))
-	if n := len(set) - shownPlaces; n > 0 {
+	f := places.FavouredBy(p.Policy, j)
+	text := fmt.Sprintf("one of %d of %d places, each at odds of %.4g to 1: %s", len(f.Places), p.Inputs(), f.Odds,
+		strings.Join(f.Places[:min(len(f.Places), shownPlaces)], ", "))
+	if n := len(f.Places) - shownPlaces; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	component, output := p.Component(j)
-	quoted, err := json.Marshal(struct {
-		Component int      `json:"component"`
-		Output    int      `json:"output"`
-		Odds      float64  `json:"odds"`
-		Places    []string `json:"places"`
-	}{component, output, odds, labels})
+	quoted, err := json.Marshal(f)
 	return j, text, bytes.Trim(quoted, "{}"), err
 }
 
