@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
@@ -19,12 +20,14 @@ const maxLedger = policy.MaxBytes
 func LedgerCommand(e *Env) *Command {
 	c := &Command{
 		Name: "ledger", Summary: "what a ledger has spent, by policy and epoch, and what is left", Args: "LEDGER",
-		About: "Reads the file without a lock, checks its hash chain, and changes nothing. Exit status 1: it is no ledger, or\n" +
-			"a damaged one.",
+		About: "Reads the file without a lock, checks its hash chain, and changes nothing. Of a ledger with a slot it says in\n" +
+			"which epoch the next report is due. Exit status 1: it is no ledger, or a damaged one.",
 		Examples: []string{"ledger ledger", "ledger -json ledger"},
 		Flags:    newFlags("ledger"),
 	}
 	asJSON := c.Flags.Bool("json", false, "print as JSON")
+	var clock time.Time
+	clockFlag(c.Flags, &clock)
 	c.Do = func(_ context.Context, args []string) error {
 		if len(args) != 1 {
 			return c.try(e, errors.New("ledger takes one ledger file"))
@@ -45,15 +48,16 @@ func LedgerCommand(e *Env) *Command {
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", args[0], err, ErrNo)
 		}
+		next := upcoming(s, now(clock))
 		if *asJSON {
-			return PrintJSON(e.Out, fields(s))
+			return PrintJSON(e.Out, fields(s, next))
 		}
-		return printStatement(e.Out, s)
+		return printStatement(e.Out, s, next)
 	}
 	return c
 }
 
-func fields(s ledger.Statement) map[string]any {
+func fields(s ledger.Statement, next string) map[string]any {
 	entries := make([]map[string]any, 0, len(s.Entries))
 	for _, x := range s.Entries {
 		entries = append(entries, map[string]any{
@@ -70,20 +74,47 @@ func fields(s ledger.Statement) map[string]any {
 	}
 	if s.Slot != nil {
 		all["slot"] = map[string]any{"epochs": s.Slot.Epochs, "period": s.Slot.Period, "slot": s.Slot.Number,
-			"window": s.Window.RatString()}
+			"window": s.Window.RatString(), "next": next}
 	}
 	return all
 }
 
-func printStatement(out io.Writer, s ledger.Statement) error {
+// upcoming returns the first epoch of the slot that is not before the clock's, nor before one that is paid for, and in
+// which nothing was paid; "" without a slot, or by a clock that says none.
+func upcoming(s ledger.Statement, now time.Time) string {
+	if s.Slot == nil {
+		return ""
+	}
+	form := s.Slot.Epochs
+	from, err := form.Number(form.At(now))
+	if err != nil {
+		return ""
+	}
+	for _, x := range s.Entries {
+		if n, err := form.Number(x.Epoch); err == nil {
+			from = max(from, n+1)
+		}
+	}
+	next, err := s.Slot.Next(form.Name(from))
+	if err != nil {
+		return ""
+	}
+	return next
+}
+
+func printStatement(out io.Writer, s ledger.Statement, next string) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0) // Flush returns the error of any line
 	if s.Slot == nil {
 		fmt.Fprintf(w, "budget %s, spent %s, left %s\n", s.Budget.RatString(), s.Spent.RatString(), s.Left.RatString())
 	} else {
-		fmt.Fprintf(w, "budget %s for any %d epochs in a row (%s), of which at most %s was spent; %s in all\n",
+		fmt.Fprintf(w, "budget %s for any %d %ss in a row, of which at most %s was spent; %s in all\n",
 			s.Budget.RatString(), s.Slot.Period, s.Slot.Epochs, s.Window.RatString(), s.Spent.RatString())
-		fmt.Fprintf(w, "slot %d: this device reports in one %s of %d, and %s is left for the next\n",
-			s.Slot.Number, s.Slot.Epochs, s.Slot.Period, s.Left.RatString())
+		from := ""
+		if next != "" {
+			from = fmt.Sprintf(" (%s, and every %d after it)", next, s.Slot.Period)
+		}
+		fmt.Fprintf(w, "slot %d: this device reports in one %s of %d%s, and %s is left for the next report\n",
+			s.Slot.Number, s.Slot.Epochs, s.Slot.Period, from, s.Left.RatString())
 	}
 	if s.Key != nil {
 		fmt.Fprintf(w, "the ledger takes policies signed by %x alone\n", s.Key)

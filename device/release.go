@@ -53,15 +53,36 @@ func ReleaseCommand(e *Env) *Command {
 	c.Flags.StringVar(&r.ledger, "ledger", "", "ledger `FILE`; made on first use, with -budget")
 	c.Flags.StringVar(&r.epoch, "epoch", "",
 		"`NAME` of the epoch: one release per policy and epoch; auto is that of the clock, in the policy's form")
-	c.Flags.Func("clock", "the time, for tests: `TIME`, as 2026-01-31T12:00:00Z (default: the device's clock)",
-		func(s string) (err error) { r.clock, err = time.Parse(time.RFC3339, s); return err })
-	c.Flags.StringVar(&r.budget, "budget", "", "total `EPS` that the ledger may ever spend; fixed when the ledger is made")
+	clockFlag(c.Flags, &r.clock)
+	c.Flags.StringVar(&r.budget, "budget", "",
+		"`EPS` that the ledger may ever spend; with a slot, in any period; fixed when the ledger is made")
 	c.Flags.DurationVar(&r.wait, "wait", 0, "wait for a ledger that is in use, at most `DURATION`, as 10s")
 	outFlag(c.Flags, &r.out, "write the report to `FILE`, and print nothing (- is standard output)")
 	c.Flags.BoolVar(&r.binary, "binary", false, "write the bytes as they are, not as a line of hexadecimal")
 	c.Flags.BoolVar(&r.check, "check", false, "say whether the private counts are usable, and draw nothing")
 	c.Do = r.run
 	return c
+}
+
+// clockFlag adds -clock.
+func clockFlag(f *flag.FlagSet, at *time.Time) {
+	f.Func("clock", "the time, for tests: `TIME`, as 2026-01-31T12:00:00Z (default: the device's clock)",
+		func(s string) error {
+			t, err := time.Parse(time.RFC3339, s)
+			if err != nil {
+				return errors.New("want a time as 2026-01-31T12:00:00Z")
+			}
+			*at = t
+			return nil
+		})
+}
+
+// now is the time that a command goes by.
+func now(clock time.Time) time.Time {
+	if clock.IsZero() {
+		return time.Now()
+	}
+	return clock
 }
 
 // outFlag adds -out and -o.
@@ -196,7 +217,7 @@ func (r *release) run(ctx context.Context, args []string) error {
 		report, err = ready.Draw(ctx, books, private)
 	}
 	if err := errors.Join(err, books.Close()); err != nil {
-		return r.unpaid(err)
+		return r.unpaid(m, err)
 	}
 	return r.write(report)
 }
@@ -227,14 +248,19 @@ func (r *release) private(m Mechanism, books ledger.Ledger, counts string) (data
 }
 
 // unpaid says why there is no report: the silence of a device that reports in another epoch is no error.
-func (r *release) unpaid(err error) error {
+func (r *release) unpaid(m Mechanism, err error) error {
 	silent := (*ledger.SilentError)(nil)
 	switch {
 	case errors.As(err, &silent):
 		if err := WriteFiles(r.Out, Output{Path: r.out}); err != nil { // or a report of an earlier epoch is sent again
 			return err
 		}
-		_, err = fmt.Fprintf(r.Err, "%s: no report in %s: this device reports in %s\n", r.Program, silent.Epoch, silent.Next)
+		end := ""
+		if last := m.Schedule().Last; last != "" && last < silent.Next { // names of one form order as time does
+			end = ", and the policy ends in " + last
+		}
+		_, err = fmt.Fprintf(r.Err, "%s: no report in %s: this device reports in %s%s\n", r.Program, silent.Epoch, silent.Next,
+			end)
 	case errors.Is(err, ledger.ErrBudget):
 		return fmt.Errorf("%s: %w; \"%s ledger %s\" shows what it has spent: %w", r.ledger, err, r.Program, r.ledger, ErrNo)
 	case errors.Is(err, ledger.ErrEpoch), errors.Is(err, ledger.ErrSchedule), errors.Is(err, ledger.ErrKey):
@@ -244,12 +270,7 @@ func (r *release) unpaid(err error) error {
 }
 
 // now is the time that the command goes by.
-func (r *release) now() time.Time {
-	if r.clock.IsZero() {
-		return time.Now()
-	}
-	return r.clock
-}
+func (r *release) now() time.Time { return now(r.clock) }
 
 // auto puts the epoch of the clock in the place of "auto".
 func (r *release) auto(m Mechanism) error {

@@ -14,7 +14,7 @@ func DescribeSchedule(s ledger.Schedule, eps ldp.Epsilon) string {
 	}
 	text := fmt.Sprintf("one report a %s", s.Epochs)
 	if s.Period > 0 {
-		text = fmt.Sprintf("one report in %d epochs (%s), in a slot that each device draws", s.Period, s.Epochs)
+		text = fmt.Sprintf("one report in %d %ss, in a slot that each device draws", s.Period, s.Epochs)
 	}
 	if s.First != "" {
 		text += ", from " + s.First
@@ -25,6 +25,6 @@ func DescribeSchedule(s ledger.Schedule, eps ldp.Epsilon) string {
 	if s.Period == 0 {
 		return text + fmt.Sprintf("; each costs eps = %s", eps)
 	}
-	return text + fmt.Sprintf("; any %d epochs in a row cost eps = %s together, any L at most ceil(L/%d) of that", s.Period,
-		eps, s.Period)
+	return text + fmt.Sprintf("; any %d %ss in a row cost eps = %s together, any L at most ceil(L/%d) times that", s.Period,
+		s.Epochs, eps, s.Period)
 }

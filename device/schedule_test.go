@@ -84,7 +84,7 @@ func TestSchedule(t *testing.T) {
 		{"year", "2028-01", "2028-06", No, "after 2027-12, the last"},
 		{"year", "2027-01", "2026-12", No, `after "2026-12", which the clock says`},
 		{"year", "2026", "2026-12", No, "want a month such as"},
-		{"half", "2026-12", "2026-12", No, "the ledger has a slot among 12 epochs by month, the policy has 6"},
+		{"half", "2026-12", "2026-12", No, "the ledger has a slot of one in 12 months, and the policy asks for one in 6 months"},
 		{"p", "auto", "2026-12", Bad, "states no form of epochs"},
 	} {
 		if status, _, errs := release(tc.file, tc.epoch, tc.clock); status != tc.status || !strings.Contains(errs, tc.text) {
@@ -97,13 +97,37 @@ func TestSchedule(t *testing.T) {
 	status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-epoch", "auto", "-clock", "noon", "year")
 	if status != Bad {
 		t.Errorf("-clock noon: %d, %q", status, errs)
+	} else if !strings.Contains(errs, "want a time as 2026-01-31T12:00:00Z") {
+		t.Errorf("-clock noon: %q", errs)
 	}
-	if status, out, _ := try(t, dir, "", "ledger", "new"); status != Yes || !strings.Contains(out,
-		"for any 12 epochs in a row (month)") || !strings.Contains(out, "in one month of 12") {
-		t.Errorf("status %d:\n%s", status, out)
+	next := "2027-" + mine[5:]
+	for _, tc := range []struct{ clock, next string }{
+		{"2026-01", next}, // what is paid for is not due again
+		{"2026-12", next},
+		{next, next},
+		{"2028-01", "2028-" + mine[5:]},
+	} {
+		args := []string{"ledger", "-clock", tc.clock + "-15T00:00:00Z", "new"}
+		if status, out, _ := try(t, dir, "", args...); status != Yes || !strings.Contains(out, "for any 12 months in a row") ||
+			!strings.Contains(out, "in one month of 12 ("+tc.next+", and every 12 after it)") {
+			t.Errorf("%s: status %d, want %s:\n%s", tc.clock, status, tc.next, out)
+		}
+		if status, out, _ := try(t, dir, "", append(args, "-json")...); status != Yes || !strings.Contains(out,
+			fmt.Sprintf("\"next\": %q", tc.next)) {
+			t.Errorf("%s: status %d, want %s:\n%s", tc.clock, status, tc.next, out)
+		}
+	}
+	if status, out, _ := try(t, dir, "", "ledger", "-clock", "1970-01-01T00:00:00Z", "new"); status != Yes ||
+		!strings.Contains(out, "in one month of 12, and") {
+		t.Errorf("a clock that says no epoch: status %d\n%s", status, out)
+	}
+	scheduled(t, dir, "half", ledger.Schedule{Epochs: ledger.Month, Last: "2026-12", Period: 12})
+	if status, _, errs := release("half", "2026-12", "2026-12"); mine != "2026-12" && (status != Yes ||
+		!strings.Contains(errs, "this device reports in "+next+", and the policy ends in 2026-12")) {
+		t.Errorf("a policy that ends before the slot: status %d, %q, want %s", status, errs, next)
 	}
 	if status, out, _ := try(t, dir, "", "verify", "year"); status != Yes || !strings.Contains(out,
-		"any 12 epochs in a row cost eps = ") {
+		"any 12 months in a row cost eps = ") {
 		t.Errorf("status %d:\n%s", status, out)
 	}
 }

@@ -118,3 +118,28 @@ func TestDesignLongMatrix(t *testing.T) {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }
+
+// TestDesignSchedule: the card says what a release costs over time, and what a schedule lacks is an error that says so.
+func TestDesignSchedule(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const sum = "releases add up"
+	slots := must(t, "", "design", "-ring", "4", "-eps", "2", "-epochs", "month", "-period", "3", "-last", "2026-06",
+		"-o", "slots")
+	for _, want := range []string{"one report in 3 months, in a slot that each device draws, until 2026-06\n",
+		"any 3 months in a row cost eps = 2 together, any L at most ceil(L/3) times that\n",
+		"One release costs 2 of what a client may spend in any 3 months in a row.\n"} {
+		if !strings.Contains(slots, want) || strings.Contains(slots, sum) {
+			t.Errorf("no %q, or %q, in\n%s", want, sum, slots)
+		}
+	}
+	every := must(t, "", "design", "-ring", "4", "-eps", "2", "-epochs", "month", "-o", "every")
+	if !strings.Contains(every, "one report a month\n") || !strings.Contains(every, sum) {
+		t.Error(every)
+	}
+	for _, flag := range []string{"-period 3", "-first 2026-01", "-last 2026-01"} {
+		args := append(strings.Fields("design -ring 4 -eps 2 -o none"), strings.Fields(flag)...)
+		if status, _, errs := try(t, "", args...); status != device.Bad || !strings.Contains(errs, "need -epochs FORM") {
+			t.Errorf("%s: %d, %q", flag, status, errs)
+		}
+	}
+}

@@ -106,7 +106,8 @@ func TestAggregateEpochs(t *testing.T) {
 		{"p simulation-2026-03", "its policy must stand before it"},
 		{"p simulation-2026-01 small simulation-small", "different places"},
 		{"p -", "standard input"},
-		{"p r", "r"},
+		{"p r", "which \"wpm count -epoch\" makes of reports"},
+		{"simulation-2026-01 p", "takes the policy first"},
 		{"-estimator em p simulation-2026-01", "-estimator does not go with -epochs"},
 		{"p simulation-2026-01 simulation-2026-01", "counted twice"},
 	} {

@@ -54,6 +54,10 @@ func TestSimulate(t *testing.T) {
 	must(t, "", "design", "-ring", "4", "-eps", "2", "-epochs", "month", "-period", "3", "-first", "2026-01", "-last", "2026-06",
 		"-o", "timed")
 	must(t, "", "simulate", "-epoch", "simulation-2026-06", "timed")
+	said := must(t, "", "simulate", "-devices", "30", "-epoch", "simulation-2026-06", "-o", "june", "timed")
+	if !strings.Contains(said, "reports of those with slot 0 of 3 among 30 made-up devices, under") {
+		t.Error(said)
+	}
 	for _, c := range []struct{ args, want string }{
 		{"simulate -epoch simulation-2025-12 timed", "before 2026-01, the first"},
 		{"simulate -epoch simulation-2026-07 timed", "after 2026-06, the last"},

@@ -10,7 +10,7 @@ var (
 	// ErrSchedule is for a schedule that no clock can follow.
 	ErrSchedule = errors.New("ledger: invalid schedule")
 	// ErrKey is for a policy that is not signed by the key of the ledger.
-	ErrKey = errors.New("ledger: another key")
+	ErrKey = errors.New("ledger: wrong key")
 	// ErrDebit is for a debit of nothing, or for nothing.
 	ErrDebit = errors.New("ledger: invalid debit")
 	// ErrReport is for bytes that are not a report of the policy that is paid for.

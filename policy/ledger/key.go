@@ -23,8 +23,10 @@ func (s *state) takeKey(text string) error {
 // and for all: who wants another key needs another ledger, with a budget of its own.
 func (l *Books) pin() error {
 	switch {
+	case l.key != nil && l.asked == nil:
+		return fmt.Errorf("%w: this ledger takes policies signed by %x alone, and no key is named", ErrKey, l.key)
 	case l.key != nil && !bytes.Equal(l.key, l.asked):
-		return fmt.Errorf("%w: this ledger takes policies signed by %x alone", ErrKey, l.key)
+		return fmt.Errorf("%w: this ledger takes policies signed by %x alone, and not by %x", ErrKey, l.key, l.asked)
 	case l.key != nil || l.asked == nil:
 		return nil
 	case len(l.asked) != ed25519.PublicKeySize:

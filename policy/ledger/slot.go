@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -33,6 +34,15 @@ type SilentError struct {
 
 func (e *SilentError) Error() string {
 	return fmt.Sprintf("ledger: silent in %s, this device reports in %s", e.Epoch, e.Next)
+}
+
+// Next returns the first epoch of the slot that is not before the given one. Errors: ErrEpoch.
+func (s *Slot) Next(epoch string) (string, error) {
+	_, err := s.turnOf(epoch)
+	if silent := (*SilentError)(nil); errors.As(err, &silent) {
+		return silent.Next, nil
+	}
+	return epoch, err
 }
 
 // turnOf returns the number of an epoch of the slot. Errors: ErrEpoch, and a *SilentError for another epoch.
@@ -117,8 +127,8 @@ func (l *Books) fits(d Debit, paid *big.Rat) error {
 		return fmt.Errorf("%w: this release costs %v; of the ledger's %s, %s is spent and %s is left",
 			ErrBudget, d.Epsilon, l.budget.RatString(), l.spent.RatString(), l.left().RatString())
 	}
-	return fmt.Errorf("%w: this release costs %v; of the %s for any %d epochs in a row, %s is spent",
-		ErrBudget, d.Epsilon, l.budget.RatString(), l.slot.Period, new(big.Rat).Add(l.always, paid).RatString())
+	return fmt.Errorf("%w: this release costs %v; of the %s for any %d %ss in a row, %s is spent",
+		ErrBudget, d.Epsilon, l.budget.RatString(), l.slot.Period, l.slot.Epochs, new(big.Rat).Add(l.always, paid).RatString())
 }
 
 // inTime checks the epoch of the ledger: of the policy's form, from its first to its last, not after the clock's, and
@@ -154,7 +164,7 @@ func (s *state) lastOf(f Form) (epoch string, number int) {
 func (l *Books) drawSlot(s Schedule) error {
 	if has := l.slot; has != nil {
 		if has.Epochs != s.Epochs || has.Period != s.Period {
-			return fmt.Errorf("%w: the ledger has a slot among %d epochs by %s, the policy has %d by %s",
+			return fmt.Errorf("%w: the ledger has a slot of one in %d %ss, and the policy asks for one in %d %ss",
 				ErrSchedule, has.Period, has.Epochs, s.Period, s.Epochs)
 		}
 		return nil

@@ -525,8 +525,12 @@ func TestKey(t *testing.T) {
 	}
 	before := store.String()
 	for _, k := range [][]byte{nil, other} {
-		if err := open(k, "c"); !errors.Is(err, ErrKey) || store.String() != before {
-			t.Errorf("key %x: %v", k, err)
+		words := fmt.Sprintf("and not by %x", other)
+		if k == nil {
+			words = "no key is named"
+		}
+		if err := open(k, "c"); !errors.Is(err, ErrKey) || store.String() != before || !strings.Contains(err.Error(), words) {
+			t.Errorf("key %x: %v, want %q", k, err, words)
 		}
 		if err := open(k, "b"); err != nil {
 			t.Errorf("a repeat under %x: %v", k, err)

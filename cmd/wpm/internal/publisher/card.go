@@ -127,7 +127,7 @@ func (d DesignCard) render(asJSON bool) ([]byte, error) {
 	}
 	d.printMenu(&b)
 	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and does fixed work; its worst case is the same. Mode projection is better for\n"+
-		"clients whose distribution is spread out. One release costs %s of a client's budget; releases add up.\n", d.Epsilon)
+		"clients whose distribution is spread out. %s\n", d.price())
 	return b.Bytes(), nil
 }
 

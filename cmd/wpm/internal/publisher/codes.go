@@ -138,6 +138,6 @@ func (d CodesCard) render(asJSON bool) ([]byte, error) {
 	w.Flush()
 	fmt.Fprintf(&b, "\nA policy with codes has no certificate of a worst case: no release stands for a place. "+
 		"Its clients need no solver and do\n"+
-		"fixed work. One release costs %s of a client's budget; releases add up.\n", d.Epsilon)
+		"fixed work. %s\n", d.price())
 	return b.Bytes(), nil
 }

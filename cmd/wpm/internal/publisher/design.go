@@ -339,6 +339,9 @@ func readSchedule(c *cli.Command) (ledger.Schedule, error) {
 	if c.IsSet("period") && s.Period == 0 {
 		return s, fmt.Errorf("-period: 0, want 2 to %d", ledger.MaxPeriod)
 	}
+	if s.Epochs == ledger.Free && s != (ledger.Schedule{}) {
+		return s, errors.New("-period, -first and -last need -epochs FORM: year, month, week or day")
+	}
 	if err := s.Check(); err != nil {
 		return s, fmt.Errorf("-epochs, -first, -last, -period: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Head is what the card of every design says first.
@@ -37,6 +39,7 @@ type Head struct {
 	Displacement *float64 `json:"displacement,omitempty"`
 	unit         places.Unit
 	metric       string // the unit of Displacement
+	schedule     ledger.Schedule
 }
 
 // head describes a policy of the plan.
@@ -45,7 +48,7 @@ func (plan designPlan) head(c *cli.Command, p policy.Policy, bits, bytes int, pr
 	return Head{
 		Title: c.String("title"), Geometry: g.What, Epsilon: plan.eps.String(), Bits: bits, Mode: string(p.Mode()),
 		Inputs: p.Inputs(), Outputs: p.Outputs(), ID: hex.EncodeToString(id[:]), Bytes: bytes,
-		Schedule: device.DescribeSchedule(p.Schedule(), p.Epsilon()), Unit: g.Unit.Name, unit: g.Unit,
+		Schedule: device.DescribeSchedule(p.Schedule(), p.Epsilon()), Unit: g.Unit.Name, unit: g.Unit, schedule: p.Schedule(),
 		Objective: plan.objective.Kind.String(), Map: prospect,
 	}
 }
@@ -55,6 +58,15 @@ func (h Head) title(b *bytes.Buffer) {
 	if h.Title != "" {
 		fmt.Fprintf(b, "%s\n\n", h.Title)
 	}
+}
+
+// price says what a release costs over time.
+func (h Head) price() string {
+	if s := h.schedule; s.Period > 0 {
+		return fmt.Sprintf("One release costs %s of what a client may spend in any %d %ss in a row.", h.Epsilon, s.Period,
+			s.Epochs)
+	}
+	return fmt.Sprintf("One release costs %s of a client's budget; releases add up.", h.Epsilon)
 }
 
 // print writes the lines from the geometry to the probabilities.
@@ -69,7 +81,7 @@ func (h Head) print(w io.Writer) {
 	fmt.Fprintf(w, "privacy\teps = %s, local and pure, for one client's whole distribution, per release\n", h.Epsilon)
 	fmt.Fprintf(w, "\tan output is at most %s times likelier for one client than for another\n", expText(h.Epsilon))
 	if h.Schedule != "" {
-		fmt.Fprintf(w, "schedule\t%s\n", h.Schedule)
+		fmt.Fprintf(w, "schedule\t%s\n", strings.ReplaceAll(h.Schedule, "; ", "\n\t"))
 	}
 	fmt.Fprintf(w, "mode\t%s\n", h.Mode)
 	fmt.Fprintf(w, "probabilities\tmultiples of 2^-%d, drawn with exactly %d random bits\n", h.Bits, h.Bits)

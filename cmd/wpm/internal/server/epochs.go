@@ -159,7 +159,13 @@ func readEpochs(c *cli.Command) (list []published.Points, counts []aggregate.Cou
 			counts = append(counts, one)
 			continue
 		}
+		if n == 0 && isCounts(c, name) {
+			return nil, nil, fmt.Errorf("%s: -epochs takes the policy first, and then the partial counts of its epochs", name)
+		}
 		m, err := published.Env(c).OpenPolicy(name)
+		if err != nil && n > 0 {
+			err = fmt.Errorf("%w; -epochs takes policies and partial counts, which \"wpm count -epoch\" makes of reports", err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -301,7 +307,7 @@ func (c change) words() string {
 
 func (c changes) table() sheet.Table {
 	t := sheet.Table{Title: fmt.Sprintf("From %s to %s", c.From, c.To),
-		Head: []string{"region", "likeliest before", "after", "change, all that agree with the reports", "known"}}
+		Head: []string{"region", "share before", "share after", "change, interval", "known"}}
 	for _, r := range c.Regions {
 		t.Rows = append(t.Rows, []string{r.Region, fmt.Sprintf("%.3f", r.Before), fmt.Sprintf("%.3f", r.After),
 			fmt.Sprintf("%+.3f to %+.3f", r.Lower, r.Upper), r.words()})

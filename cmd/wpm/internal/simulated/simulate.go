@@ -31,11 +31,13 @@ func Simulate() *cli.Command {
 			"People who move: with -to FILE -moved 0.05 a twentieth of the devices has the data of FILE. Where the policy\n" +
 			"has a period, -epoch simulation-2026-03 makes the reports of that epoch, of the devices with that slot.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "what devices have that have moved, as USERS: `FILE`; goes with -moved"},
-			&cli.FloatFlag{Name: "moved", Usage: "`SHARE` of the devices that have moved; who has moved stays moved as it grows"},
+			&cli.StringFlag{Name: "to", Usage: "what those devices have that have moved: `FILE` in the form of USERS; needs -moved"},
+			&cli.FloatFlag{Name: "moved",
+				Usage: "`SHARE` of the devices that have moved, from 0 to 1; who has moved at .1 has at .2; needs -to"},
 			&cli.StringFlag{Name: "epoch",
 				Usage: "only the devices whose slot is this `EPOCH`, such as simulation-2026-03, of a policy with a period"},
-			&cli.IntFlag{Name: "devices", Usage: "how many reports (default: the number of users, or 10000)"},
+			&cli.IntFlag{Name: "devices",
+				Usage: "how many; each reports once, with -epoch those of the slot (default: the number of users, or 10000)"},
 			&cli.IntFlag{Name: "atoms", Value: 20, Usage: "places of a device, without USERS, at most the inputs"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of all draws"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "-",
@@ -102,10 +104,10 @@ func simulate(ctx context.Context, c *cli.Command) error {
 	}
 	of := ""
 	if cfg.Period > 0 {
-		of = fmt.Sprintf(", those of slot %d of %d", cfg.Slot, cfg.Period)
+		of = fmt.Sprintf("those with slot %d of %d among ", cfg.Slot, cfg.Period)
 	}
-	_, err = fmt.Fprintf(to, "Simulation: reports of %d made-up devices%s under policy %.6x (%s mode), seed %d.\n",
-		cfg.Devices, of, p.ID(), p.Mode(), cfg.Seed)
+	_, err = fmt.Fprintf(to, "Simulation: reports of %s%d made-up devices, under policy %.6x (%s mode), seed %d.\n",
+		of, cfg.Devices, p.ID(), p.Mode(), cfg.Seed)
 	return err
 }
 
