@@ -13,9 +13,9 @@
 //
 // The map of an epoch is made from its reports and those before. Reports of age a, in epochs, count for rho^a; all are
 // scaled so that they count for as many as a mean with these weights is worth, (sum w n)^2 / sum w^2 n. The rate rho is
-// one of 0, .5, .8, .95 and 1: the one whose maps have best predicted the reports of the epochs up to this one, each from those
-// before it: nothing of the future is used, and a map of the past does not change when a month is added. Where no rate
-// is better than another, rho is 0, and the epoch stands alone.
+// one of 0, .5, .8, .95 and 1: the one whose maps have best predicted the reports of the epochs up to this one, each
+// from those before it. Nothing of the future is used, so a map of the past does not change when an epoch is added.
+// Where no rate is better than another, rho is 0, and the epoch stands alone.
 //
 // Policies may differ from epoch to epoch, if they have the same places: estimate.Join makes one channel of theirs.
 //
@@ -24,8 +24,8 @@
 // A map of old reports has two errors. One is of chance; draws of the posterior give it, as in package estimate/atlas.
 // The other is drift: the population was elsewhere. The maps of an epoch with its own reports alone, and with those
 // before it, lie further apart if it moves. How far apart they would be if nothing moved comes from simulated reports
-// of the smoothed map. What is beyond, in the mean of squares over all epochs up to this one, is the square of the drift.
-// Moment.Error is the root of the sum of both squares.
+// of the smoothed map. What is beyond that, in the mean of squares over all epochs up to this one, is the square of the
+// drift. Moment.Error is the root of the sum of both squares.
 //
 // # Changes
 //

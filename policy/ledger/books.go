@@ -124,7 +124,7 @@ func checkReport(b []byte, id [sha256.Size]byte) error {
 
 // Options are what a device decides about its own losses.
 type Options struct {
-	// Epoch is the period, as the caller counts periods: 1 to 64 letters, digits, '.', '_', ':' or '-'.
+	// Epoch is the name of the epoch, as all callers count time: 1 to 64 letters, digits, '.', '_', ':' or '-'.
 	// Within one epoch a policy releases once; later releases repeat the first report. Required.
 	Epoch string
 	// Budget bounds the sum of all epsilons ever paid from the ledger. It is an exact number such as 8, 2.5 or 5/2. It is

@@ -35,8 +35,8 @@ func Command() *cli.Command {
 			"and prints how far the map of \"wpm aggregate\" will be from the truth: on average, and in 90 % of the\n" +
 			"worlds. The distance is W_1, or W_p with -p. Beside the map are the guess, which is the even map and\n" +
 			"takes no release, and the raw releases.\n" +
-			"With -prior, a public guess at the truth, a world is the prior, or the prior with 15 to 30 % of its mass elsewhere. The\n" +
-			"map is that of \"wpm aggregate\" without its -prior.\n" +
+			"With -prior, a public guess at the truth, a world is the prior, or the prior with 15 to 30 % of its mass\n" +
+			"elsewhere. The map is that of \"wpm aggregate\" without its -prior.\n" +
 			"Without -prior, the worlds are maps of all kinds, and the answer is a range, relative to the guess. Where\n" +
 			"places are chosen as the population lives, as shops are, the guess is good, and only -prior shows it.\n" +
 			"-target asks for the least number of devices at each eps, or with -devices for the least eps. Both are tried\n" +

@@ -31,7 +31,7 @@ func Count() *cli.Command {
 			"Lines that were refused make the exit status 3, or, with -strict, 2.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "policy", Usage: "the policy that the reports are of: `FILE`", Required: true},
-			&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the period that the reports are of", Required: true},
+			&cli.StringFlag{Name: "epoch", Usage: "`NAME` of the epoch that the reports are of", Required: true},
 			&cli.StringFlag{Name: "shard", Usage: "`ID` of the only shard, rather than its name"},
 			strictFlag(),
 		}, partFlags()...),

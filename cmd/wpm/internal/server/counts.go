@@ -22,7 +22,7 @@ func countsFlags() []cli.Flag {
 		&cli.StringFlag{Name: "counts",
 			Usage: "read `FILE`, partial counts or CSV label,count or index,count, instead of reports"},
 		&cli.StringFlag{Name: "epoch",
-			Usage: "`NAME` of the period, for partial counts: written with -partial, compared with -counts"},
+			Usage: "`NAME` of the epoch, for partial counts: written with -partial, compared with -counts"},
 		strictFlag(), equalFlag(),
 	}
 }

@@ -29,7 +29,8 @@ func Simulate() *cli.Command {
 			"first line of the reports marks them as simulated: wpm count takes them only for an epoch that begins with\n" +
 			"\"simulation\", and never beside the reports of people.\n" +
 			"People who move: with -to FILE -moved 0.05 a twentieth of the devices has the data of FILE. Where the policy\n" +
-			"has a period, -epoch simulation-2026-03 makes the reports of that epoch, of the devices with that slot.",
+			"has a period, -epoch simulation-2026-03 makes the reports of that epoch, of the devices with that slot. Slots\n" +
+			"and movers are the same for every seed. Give each epoch a seed of its own, or a device has the same luck again.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "what those devices have that have moved: `FILE` in the form of USERS; needs -moved"},
 			&cli.FloatFlag{Name: "moved",
@@ -39,7 +40,7 @@ func Simulate() *cli.Command {
 			&cli.IntFlag{Name: "devices",
 				Usage: "how many; each reports once, with -epoch those of the slot (default: the number of users, or 10000)"},
 			&cli.IntFlag{Name: "atoms", Value: 20, Usage: "places of a device, without USERS, at most the inputs"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of all draws"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "of all draws; give each epoch another"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "-",
 				Usage: "the reports: `FILE`, or - for standard output"},
 		},
