@@ -1,4 +1,4 @@
-(* Time: what a device with a slot releases in any T epochs in a row, policy/ledger/slot.go and books.go. *)
+(* Time: what a device with a slot releases in any T epochs in a row, policy/ledger/slot.go, text.go and books.go. *)
 From Wpm Require Export Release.
 From Coq Require Import FinFun.
 Open Scope Z_scope.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math/big"
 )
@@ -15,15 +14,6 @@ type Statement struct {
 	Key                 []byte   // that must have signed a policy, nil if there is none
 	Slot                *Slot    // nil if there is none; else Budget bounds any Slot.Period epochs in a row, and
 	Window              *big.Rat // this is the most that they have cost: all, without a slot
-}
-
-// Entry is what one policy has cost in one epoch.
-type Entry struct {
-	Policy [sha256.Size]byte
-	Epoch  string
-	Spent  *big.Rat
-	Debits int
-	Report []byte // what a further release in this epoch repeats, for nothing; nil if there is none
 }
 
 // Read reads the text of a ledger by the same rules as opening the ledger, and changes nothing. The result does
