@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -8,6 +9,10 @@ import (
 
 	"github.com/wpm-go/wpm/wpmerr"
 )
+
+// ErrChannel says that a channel has a row that is negative, not finite, or all zero, or that an output was released that
+// no input releases.
+var ErrChannel = errors.New("estimate: bad channel")
 
 // Channel is a k x kv table of probabilities: row i is the law of a release of a device at input i. It is immutable.
 //
@@ -384,6 +389,3 @@ func (c *Channel) events() (all []event, first []int32, ends bool) {
 	})
 	return all, first, ends
 }
-
-// add sets y += s x.
-func add(s float64, x, y []float64) { blasOf.Daxpy(len(x), s, x, 1, y, 1) }

@@ -1,6 +1,16 @@
 package estimate
 
-import "math"
+import (
+	"math"
+
+	blasgonum "gonum.org/v1/gonum/blas/gonum"
+	lapack "gonum.org/v1/gonum/lapack/gonum"
+)
+
+var (
+	blasOf   blasgonum.Implementation
+	lapackOf lapack.Implementation
+)
 
 // Products of several rows at once: a value that is read is used several times. It saves most where the compiler is all
 // there is, as in WebAssembly; elsewhere it is about as fast as the assembly of gonum, which takes row by row.
@@ -149,3 +159,8 @@ func cholesky(a []float64, n int) bool {
 	}
 	return true
 }
+
+// add sets y += s x.
+func add(s float64, x, y []float64) { blasOf.Daxpy(len(x), s, x, 1, y, 1) }
+
+func dot(x, y []float64) float64 { return blasOf.Ddot(len(x), x, 1, y, 1) }

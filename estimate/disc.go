@@ -62,36 +62,41 @@ func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (shar
 	if len(d.size) < int(d.total) {
 		least = 2 / float64(len(d.size))
 	}
-	// The risk is smooth in the logarithm of the share: the best of every fourth, and then what is between its neighbours.
 	shareOf := func(t int) float64 {
 		return largestDisc * math.Pow(min(1, least/largestDisc), float64(t)/(discShares-1))
 	}
-	best, at := math.Inf(1), 0
-	try := func(t int) error {
+	at := leastOf(discShares, func(t int) float64 {
 		if ctx.Err() != nil {
-			return wpmerr.Ended(ctx)
+			return math.Inf(1)
 		}
-		risk := d.risk(shareOf(t), eps, float64(devices))
-		if risk < best {
-			best, at = risk, t
-		}
-		return nil
+		return d.risk(shareOf(t), eps, float64(devices))
+	})
+	if ctx.Err() != nil {
+		return 0, wpmerr.Ended(ctx)
 	}
-	for t := 0; t < discShares; t += 4 {
-		if err := try(t); err != nil {
-			return 0, err
+	return shareOf(at), nil
+}
+
+// leastOf returns where a smooth function of 0 to n-1 is least: at the best of every fourth, or at what is between its
+// neighbours.
+func leastOf(n int, f func(t int) float64) (at int) {
+	best := math.Inf(1)
+	try := func(t int) {
+		if y := f(t); y < best {
+			best, at = y, t
 		}
+	}
+	for t := 0; t < n; t += 4 {
+		try(t)
 	}
 	for _, step := range []int{2, 1} {
 		for _, t := range []int{at - step, at + step} {
-			if t >= 0 && t < discShares {
-				if err := try(t); err != nil {
-					return 0, err
-				}
+			if t >= 0 && t < n {
+				try(t)
 			}
 		}
 	}
-	return shareOf(at), nil
+	return at
 }
 
 // discFit holds the places that Disc looks at, with what does not depend on the disc.

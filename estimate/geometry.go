@@ -12,6 +12,9 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
+// maxFeatures is the most directions that Signal looks at.
+const maxFeatures = 12
+
 // Geometry holds the distances between the k inputs of a problem. It keeps what Map computes from the distances alone,
 // so that a second map of the same places takes less time. It is safe for concurrent use.
 type Geometry struct {
@@ -25,6 +28,15 @@ type Geometry struct {
 		err error
 	}
 }
+
+// kernels are what Map's prior has. Lengths are in units of Geometry.unit.
+var kernels = [...]struct {
+	length float64
+	smooth bool
+}{{0.5, false}, {1.5, false}, {3, false}, {6, false}, {12, false}, {2, true}, {6, true}}
+
+// longest is the kernel of the largest features of a map.
+const longest = 4
 
 // kernel is the covariance of the logarithm of a map of roughness 1, H exp(-D/l) H, where H takes the mean away, or the
 // square of that.

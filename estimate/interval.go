@@ -82,15 +82,8 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 		return nil, err
 	}
 	k, _ := p.Channel.Dims()
-	for r, region := range regions {
-		if len(region) != k {
-			return nil, fmt.Errorf("%w: region %d has %d weights for %d inputs", wpmerr.ErrShape, r, len(region), k)
-		}
-		for i, w := range region {
-			if !(w >= 0 && w <= 1) {
-				return nil, fmt.Errorf("%w: region %d, input %d: weight %v", wpmerr.ErrShape, r, i, w)
-			}
-		}
+	if err := checkRegions(regions, k); err != nil {
+		return nil, err
 	}
 	m, err := newMost(p.Channel, counts, n)
 	if err != nil {
@@ -124,6 +117,20 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 		}
 	}
 	return shares, nil
+}
+
+func checkRegions(regions [][]float64, k int) error {
+	for r, region := range regions {
+		if len(region) != k {
+			return fmt.Errorf("%w: region %d has %d weights for %d inputs", wpmerr.ErrShape, r, len(region), k)
+		}
+		for i, w := range region {
+			if !(w >= 0 && w <= 1) {
+				return fmt.Errorf("%w: region %d, input %d: weight %v", wpmerr.ErrShape, r, i, w)
+			}
+		}
+	}
+	return nil
 }
 
 // profile is the likelihood near its maximum.

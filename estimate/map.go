@@ -10,21 +10,12 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// The models that Map averages, besides the guess: those of each kernel and each roughness. Lengths are in units of
-// Geometry.unit, and roughnesses are standard deviations of the logarithm of a map.
-var (
-	kernels = [...]struct {
-		length float64
-		smooth bool
-	}{{0.5, false}, {1.5, false}, {3, false}, {6, false}, {12, false}, {2, true}, {6, true}}
-	roughnesses = [...]float64{0.3, 0.6, 1.2, 2.4, 4}
-)
+// roughnesses of the models that Map averages, besides the guess: one for each kernel and each roughness, a standard
+// deviation of the logarithm of a map.
+var roughnesses = [...]float64{0.3, 0.6, 1.2, 2.4, 4}
 
 // guessWeight is the prior weight of the guess; the models share the rest.
 const guessWeight = 0.2
-
-// longest is the kernel of the largest features of a map.
-const longest = 4
 
 // Settings of an estimator. The zero value is the default.
 type Settings struct {
@@ -87,9 +78,6 @@ const (
 	// that are a tenth farther from the truth.
 	doubtful = 10
 )
-
-// negligible is how far a log-weight is below the largest when it is left out: e^-20 is next to nothing.
-const negligible = 20
 
 // Map returns the posterior mean of the map, to Laplace's approximation, under a prior over smooth and rough maps:
 //

@@ -6,15 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
-	blasgonum "gonum.org/v1/gonum/blas/gonum"
-	lapack "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/wpm-go/wpm/wpmerr"
-)
-
-var (
-	blasOf   blasgonum.Implementation
-	lapackOf lapack.Implementation
 )
 
 // fit looks for the most probable map of a model. With f normal of covariance tau^2 K and theta = u exp(f) / Z, that is
@@ -509,3 +502,6 @@ func logdet(factor []float64, n int) float64 {
 	}
 	return sum
 }
+
+// negligible is how far a log-weight is below the largest when it is left out: e^-20 is next to nothing.
+const negligible = 20

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	blasgonum "gonum.org/v1/gonum/blas/gonum"
 )
 
 // activeSet minimizes
@@ -47,13 +45,6 @@ type activeSet struct {
 // dependent is how much of a column must be new, relatively: less than this squared is lost in the curvature, which the
 // sums know to some 1e-14 of a column's.
 const dependent = 1e-7
-
-var vector blasgonum.Implementation
-
-func dot(x, y []float64) float64 { return vector.Ddot(len(x), x, 1, y, 1) }
-
-// axpy sets y += a x.
-func axpy(a float64, x, y []float64) { vector.Daxpy(len(x), a, x, 1, y, 1) }
 
 func newActiveSet(channel *Channel, seen []int) *activeSet {
 	k, kv := channel.Dims()
@@ -111,7 +102,7 @@ func (s *activeSet) add(i int) (same []float64, ok bool) {
 		for j, q := range s.q {
 			t := dot(q, v)
 			r[j] += t
-			axpy(-t, q, v)
+			add(-t, q, v)
 		}
 	}
 	rest := math.Sqrt(dot(v, v))
@@ -147,7 +138,7 @@ func (s *activeSet) drop(l int) {
 		for _, col := range s.r[j+1:] {
 			col[j], col[j+1] = c*col[j]+d*col[j+1], c*col[j+1]-d*col[j]
 		}
-		vector.Drot(len(s.seen), s.q[j], 1, s.q[j+1], 1, c, d)
+		blasOf.Drot(len(s.seen), s.q[j], 1, s.q[j+1], 1, c, d)
 		s.qb[j], s.qb[j+1] = c*s.qb[j]+d*s.qb[j+1], c*s.qb[j+1]-d*s.qb[j]
 		s.rc[j], s.rc[j+1] = c*s.rc[j]+d*s.rc[j+1], c*s.rc[j+1]-d*s.rc[j]
 	}
@@ -159,7 +150,7 @@ func (s *activeSet) drop(l int) {
 func (s *activeSet) backward(v []float64) {
 	for j := len(v) - 1; j >= 0; j-- {
 		v[j] /= s.r[j][j]
-		axpy(-v[j], s.r[j][:j], v[:j])
+		add(-v[j], s.r[j][:j], v[:j])
 	}
 }
 
@@ -199,7 +190,7 @@ func (s *activeSet) minimize(ctx context.Context, cost []float64, tolerance floa
 func (s *activeSet) worst(tolerance float64) int {
 	copy(s.residual, s.b)
 	for l, q := range s.q {
-		axpy(-(s.qb[l] - s.rc[l]), q, s.residual)
+		add(-(s.qb[l] - s.rc[l]), q, s.residual)
 	}
 	for n, j := range s.seen {
 		s.full[j] = s.scale[n] * s.residual[n]

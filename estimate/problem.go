@@ -11,9 +11,6 @@ import (
 var (
 	// ErrCounts: no release at all, or so many that floats cannot count them (2^53).
 	ErrCounts = errors.New("estimate: bad counts")
-	// ErrChannel: a row that is negative, not finite, or all zero; an output that was released but that no input
-	// releases.
-	ErrChannel = errors.New("estimate: bad channel")
 	// ErrNoGeometry: the cost has no distances between inputs. EM needs none.
 	ErrNoGeometry = errors.New("estimate: no distances between inputs")
 )

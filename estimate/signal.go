@@ -24,9 +24,8 @@ const (
 )
 
 const (
-	noSignal    = 0.95
-	weakSignal  = 0.7
-	maxFeatures = 12
+	noSignal   = 0.95
+	weakSignal = 0.7
 	// rounding of a squared feature, relative to the largest: sums of up to 10 000 terms.
 	rounding = 1e-20
 )

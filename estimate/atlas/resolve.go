@@ -154,3 +154,25 @@ func block(e Estimate, of []int, n int) []float64 {
 	}
 	return out
 }
+
+// partsOf lists n squares, the largest share first.
+func partsOf(e Estimate, of []int, n int) []Part {
+	out := make([]Part, n)
+	for i := range out {
+		out[i].Center = -1
+	}
+	for i, b := range of {
+		p := &out[b]
+		if p.Center < 0 || e.Shares[i] > e.Shares[p.Center] {
+			p.Center = i
+		}
+		p.Size++
+		p.Guess += e.Guess[i]
+		p.Share += e.Shares[i]
+		if i < len(e.Raw) {
+			p.Raw += e.Raw[i]
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
+	return out
+}
