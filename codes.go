@@ -16,10 +16,6 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// ErrCodes says that a policy has a list of codes. Its outputs are sets of inputs, so it has no mechanism with a cost for
-// each output, and no certificate of a worst case.
-var ErrCodes = errors.New("wpm: the policy has codes, whose outputs are sets of inputs")
-
 // CodesDesign is the best mixture of codes and discs that is known for the map of a number of devices. It is immutable.
 type CodesDesign struct {
 	*channel.Design

@@ -89,6 +89,10 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
+// ErrCodes says that a policy has a list of codes. Its outputs are sets of inputs, so it has no mechanism with a cost for
+// each output, and no certificate of a worst case.
+var ErrCodes = errors.New("wpm: the policy has codes, whose outputs are sets of inputs")
+
 // Mechanism is a Wasserstein projection mechanism: a cost C (k inputs, kv outputs), an integer box and
 // a solver. It is immutable and safe for concurrent use.
 type Mechanism struct {

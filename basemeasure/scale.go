@@ -153,24 +153,6 @@ func (p *problem) finish(res Result, stop error) (Result, error) {
 // errStalled is the reason to stop when rounding is in the way.
 var errStalled = errors.New("no progress beyond rounding")
 
-// normalise returns shape / sum shape without overflow.
-func normalise(shape []float64) []float64 {
-	largest := 0.0
-	for _, x := range shape {
-		largest = max(largest, x)
-	}
-	_, exp := math.Frexp(largest)
-	w := make([]float64, len(shape))
-	for j, x := range shape {
-		w[j] = math.Ldexp(x, -exp)
-	}
-	sum := num.Sum(w)
-	for j := range w {
-		w[j] /= sum
-	}
-	return w
-}
-
 // rescale returns a table of C * 2^-exponent with entries of ordinary size, so that a cost times e^eps does
 // not overflow and one divided by it does not underflow. Nearly always that is C itself, with exponent 0.
 func rescale(ctx context.Context, table *knapsack.Table, p privacy) (*knapsack.Table, int, error) {

@@ -238,3 +238,27 @@ func (a aim) value(phi []float64) float64 {
 	}
 	return num.Dot(a.floor, phi) + a.share*worst
 }
+
+// normalise returns shape / sum shape without overflow.
+func normalise(shape []float64) []float64 {
+	largest := 0.0
+	for _, x := range shape {
+		largest = max(largest, x)
+	}
+	_, exp := math.Frexp(largest)
+	w := make([]float64, len(shape))
+	for j, x := range shape {
+		w[j] = math.Ldexp(x, -exp)
+	}
+	sum := num.Sum(w)
+	for j := range w {
+		w[j] /= sum
+	}
+	return w
+}
+
+func fill(x []float64, v float64) {
+	for i := range x {
+		x[i] = v
+	}
+}

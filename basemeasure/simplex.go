@@ -108,12 +108,6 @@ func (s *simplex) slopes(i int, eta float64, dst []float64) {
 // drop lets a column be used again; nobody may refer to it.
 func (s *simplex) drop(c *column) { s.spare = append(s.spare, c) }
 
-func fill(x []float64, v float64) {
-	for i := range x {
-		x[i] = v
-	}
-}
-
 // key returns the key of the bound that a column is in; nil if it is in none.
 func (s *simplex) key(c *column) *column {
 	if c.bound == noBound {

@@ -34,27 +34,6 @@ type kindSpec struct {
 	empty   func() body
 }
 
-var kinds = [...]*kindSpec{&projectionKind, &unitsKind, &entropicKind, &transportKind, &flowKind, &baseMeasureKind,
-	&sphereKind, &kpmKind, &shuffledKind, &minimaxKind}
-
-// Kinds returns all kinds.
-func Kinds() []Kind {
-	out := make([]Kind, len(kinds))
-	for i, s := range kinds {
-		out[i] = s.kind
-	}
-	return out
-}
-
-func findKind(k Kind) *kindSpec {
-	for _, s := range kinds {
-		if s.kind == k {
-			return s
-		}
-	}
-	return nil
-}
-
 // body is the content of a certificate that depends on its kind. problem and evidence return pointers to
 // structs whose JSON form, members in the order of the fields, is canonical.
 type body interface {

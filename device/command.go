@@ -190,3 +190,11 @@ func (e *Env) Status(ctx context.Context, err error) int {
 	}
 	return status
 }
+
+// try adds to an error what to type: the first example of the command.
+func (c *Command) try(e *Env, err error) error {
+	if len(c.Examples) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; try: %s %s", err, e.Program, c.Examples[0])
+}

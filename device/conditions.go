@@ -19,13 +19,6 @@ import (
 // even can end 99.97 % sure after one report.
 const weakEpsilon = 8
 
-// Stated is what a policy of any kind states.
-type Stated interface {
-	Epsilon() ldp.Epsilon
-	Provenance() policy.Provenance
-	Metadata() map[string]string
-}
-
 // conditions are what the user of a policy asks of it. The zero value asks for nothing.
 type conditions struct {
 	maxEpsilon ldp.Epsilon

@@ -39,11 +39,3 @@ func UnknownFlag(err error) string {
 	_, name, _ := strings.Cut(err.Error(), "flag provided but not defined: -")
 	return strings.TrimLeft(name, "-")
 }
-
-// try adds to an error what to type: the first example of the command.
-func (c *Command) try(e *Env, err error) error {
-	if len(c.Examples) == 0 {
-		return err
-	}
-	return fmt.Errorf("%w; try: %s %s", err, e.Program, c.Examples[0])
-}

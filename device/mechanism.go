@@ -28,6 +28,13 @@ type Mechanism interface {
 	Check(private []byte) error
 }
 
+// Stated is what a policy of any kind states.
+type Stated interface {
+	Epsilon() ldp.Epsilon
+	Provenance() policy.Provenance
+	Metadata() map[string]string
+}
+
 // Release draws one report.
 type Release struct {
 	// Draw pays from the ledger and draws. Neither its error nor the length of its report depends on the private data.

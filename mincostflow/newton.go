@@ -45,9 +45,6 @@ func worthNewton(k, n int) bool {
 	return k > 1 && k <= newtonRows && n >= newtonColumns && n >= newtonRatio*k
 }
 
-// mostCells are held, 8 MB.
-const mostCells = 1 << 20
-
 // newton finds row prices, and from them a first tree. bind says for which problem.
 type newton struct {
 	tree  *basis

@@ -273,3 +273,6 @@ func maxBits(row []float64) uint64 {
 	}
 	return m
 }
+
+// mostCells are held, 8 MB.
+const mostCells = 1 << 20

@@ -11,9 +11,6 @@ import (
 	"strings"
 )
 
-//go:embed panel.html
-var panelText string
-
 //go:embed page.html
 var pageText string
 

@@ -163,6 +163,9 @@ const (
 	around    = 14
 )
 
+//go:embed panel.html
+var panelText string
+
 //go:embed picture.svg
 var pictureText string
 

@@ -77,20 +77,6 @@ func Check(p plane.Places, name string) error {
 
 func format(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
-// Encode writes the sheet in the format of a file name. The errors are ErrFormat and ErrNowhere.
-func (s Sheet) Encode(name string) ([]byte, error) {
-	if err := Check(s.Places, name); err != nil {
-		return nil, err
-	}
-	switch format(name) {
-	case ".csv":
-		return s.csv()
-	case ".geojson":
-		return s.geoJSON()
-	}
-	return s.page()
-}
-
 // Same says that the outputs are the inputs, row by row.
 func (s Sheet) Same() bool {
 	if s.Places.Out != nil || len(s.Inputs) != len(s.Outputs) {

@@ -99,21 +99,6 @@ func (w *world) madeUp(draw *rand.Rand) func() person {
 	}
 }
 
-// pick returns the place at which the weights, added up, exceed u of their sum, 0 <= u < 1.
-func pick(weights []float64, u float64) int {
-	u *= sum(weights)
-	last := 0
-	for i, w := range weights {
-		if w > 0 {
-			if last = i; u < w {
-				return i
-			}
-			u -= w
-		}
-	}
-	return last
-}
-
 // picture returns a map of the people.
 func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnswer, err error) {
 	a = new(MapAnswer)

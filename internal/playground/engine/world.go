@@ -282,3 +282,18 @@ func (w *world) stays(me []Stay) (p person, err error) {
 func (w *world) distance(ctx context.Context, a, b []float64) (float64, error) {
 	return w1(ctx, w.sorted, a, b, w.scale)
 }
+
+// pick returns the place at which the weights, added up, exceed u of their sum, 0 <= u < 1.
+func pick(weights []float64, u float64) int {
+	u *= sum(weights)
+	last := 0
+	for i, w := range weights {
+		if w > 0 {
+			if last = i; u < w {
+				return i
+			}
+			u -= w
+		}
+	}
+	return last
+}

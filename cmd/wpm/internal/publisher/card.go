@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"math/big"
 	"text/tabwriter"
 
@@ -138,14 +137,6 @@ func cell(v *float64) string {
 	return fmt.Sprintf("%.6g", *v)
 }
 
-func expText(eps string) string {
-	e, err := ldp.ParseEpsilon(eps)
-	if err != nil {
-		return "?"
-	}
-	return fmt.Sprintf("e^%s = %.6g", eps, math.Exp(e.Float64()))
-}
-
 // printKind says what the base measure is to a map.
 func (d DesignCard) printKind(w io.Writer) {
 	switch {
@@ -155,4 +146,70 @@ func (d DesignCard) printKind(w io.Writer) {
 	case d.kind != wpm.Uniform:
 		fmt.Fprintf(w, "\tit is for one client's cost: a map of many devices is better with uniform or map (-devices N says by how much)\n")
 	}
+}
+
+// unsorted reports whether the cost is too large for what sorts all of it: -table and -menu.
+func (d DesignCard) unsorted() bool { return int64(d.Inputs) > wpm.MaxTable/int64(d.Outputs) }
+
+// printMenu tabulates the designs, and says what to make of them.
+func (d DesignCard) printMenu(b *bytes.Buffer) {
+	switch {
+	case d.noMenu && d.unsorted():
+		fmt.Fprintf(b, "\nAt this size no other designs can be compared.\n")
+		return
+	case d.noMenu:
+		fmt.Fprintf(b, "\nThe other designs were not compared at this size: -menu yes does.\n")
+		return
+	case len(d.Menu) == 0:
+		fmt.Fprintf(b, "\nThe other designs were not asked for: -menu yes compares them.\n")
+		return
+	}
+	fmt.Fprintf(b, "\nDesigns, %s of the worst point mass and of the mean one, in %s:\n\n", d.unit.Quantity(),
+		d.unit.Costs())
+	w := tabwriter.NewWriter(b, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "eps\tdesign\tworst case\tmean\tpoints in use\tmass\t\n")
+	var uniform, minimax MenuRow
+	for _, r := range d.Menu {
+		fmt.Fprintf(w, "%s\t%s\t%.6g\t%.6g\t%d of %d\t%.4g\t\n", r.Epsilon, r.Design, r.Worst, r.Mean, r.Nonzeros, d.Outputs,
+			r.Mass)
+		if r.Epsilon == d.Epsilon {
+			switch r.Design {
+			case wpm.Uniform.String():
+				uniform = r
+			case wpm.Minimax.String():
+				minimax = r
+			}
+		}
+	}
+	w.Flush()
+	d.printMinimax(b, uniform, minimax)
+}
+
+// printMinimax says what minimax is worth against uniform, and warns whoever might choose it for that.
+func (d DesignCard) printMinimax(b *bytes.Buffer, uniform, minimax MenuRow) {
+	if !(uniform.Worst > 0) {
+		return
+	}
+	if minimax.Worst >= uniform.Worst*(1-sameWorst) {
+		fmt.Fprintf(b, "\nAt eps = %s no base measure has a worst case that is smaller than uniform's by 0.1 %%.\n",
+			d.Epsilon)
+		return
+	}
+	change := "raises the mean by"
+	diff := minimax.Mean/uniform.Mean - 1
+	if diff < 0 {
+		change, diff = "lowers the mean by", -diff
+	}
+	fmt.Fprintf(b, "\nAgainst uniform, minimax lowers the worst case by %.1f %% and %s %.1f %% at eps = %s.\n",
+		100*(1-minimax.Worst/uniform.Worst), change, 100*diff, d.Epsilon)
+	if d.Objective == wpm.Minimax.String() {
+		return
+	}
+	fmt.Fprintf(b, "Minimax is the wrong choice where the average matters: it lifts every input to the worst one's cost, is ruled\n"+
+		"by far points that nobody may be at, and at small eps releases nothing but a few central points.\n")
+	if d.Map == nil {
+		fmt.Fprintf(b, "Mixed (-objective mixed) is a sensible middle.\n")
+		return
+	}
+	fmt.Fprintf(b, "These designs are compared for one person. What a design does to the map of many is at the top of its card.\n")
 }

@@ -72,20 +72,6 @@ func Design() *cli.Command {
 // Example is a design that works anywhere.
 const Example = "wpm design -grid 20x20 -eps 2 -geometry public -base data-independent -o policy.json"
 
-// designPlan is what the flags ask for.
-type designPlan struct {
-	out, card  string
-	eps        ldp.Epsilon
-	provenance policy.Provenance
-	schedule   ledger.Schedule
-	table      []ldp.Epsilon
-	geometry   places.Geometry
-	objective  wpm.Objective
-	menu       []wpm.Objective // to be compared; nil if not
-	// Left out for the size of the cost.
-	noTable, noMenu bool
-}
-
 // maxCells is the number of entries of the cost up to which the table is made without being asked for: it sorts them
 // all.
 const maxCells = 1 << 20

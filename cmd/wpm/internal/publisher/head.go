@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
 )
@@ -91,4 +94,37 @@ func (h Head) print(w io.Writer) {
 func indented(card any) ([]byte, error) {
 	b, err := json.MarshalIndent(card, "", "  ")
 	return append(b, '\n'), err
+}
+
+func expText(eps string) string {
+	e, err := ldp.ParseEpsilon(eps)
+	if err != nil {
+		return "?"
+	}
+	return fmt.Sprintf("e^%s = %.6g", eps, math.Exp(e.Float64()))
+}
+
+// designPlan is what the flags ask for.
+type designPlan struct {
+	out, card  string
+	eps        ldp.Epsilon
+	provenance policy.Provenance
+	schedule   ledger.Schedule
+	table      []ldp.Epsilon
+	geometry   places.Geometry
+	objective  wpm.Objective
+	menu       []wpm.Objective // to be compared; nil if not
+	// Left out for the size of the cost.
+	noTable, noMenu bool
+}
+
+// MenuRow is one design at one eps.
+type MenuRow struct {
+	Epsilon  string  `json:"epsilon"`
+	Design   string  `json:"design"`
+	Worst    float64 `json:"worst"` // over all private distributions; a point mass attains it
+	Mean     float64 `json:"mean"`  // over point inputs, by their weights
+	Nonzeros int     `json:"nonzeros"`
+	Mass     float64 `json:"mass"`
+	Gap      float64 `json:"gap"` // certified, of what the design makes small, relative; -1 where that is not a claim
 }
