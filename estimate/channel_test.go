@@ -208,3 +208,86 @@ func TestJoin(t *testing.T) {
 		}
 	}
 }
+
+// drawMixture draws rows of equal sum in integers, as of a policy: parts in each of which a row raises some outputs, and
+// often one more by less.
+func drawMixture(t *rapid.T) [][]float64 {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+	rows := make([][]float64, 1+r.IntN(12))
+	for range 1 + r.IntN(4) {
+		n := 4 + r.IntN(30)
+		low, step := float64(1+r.IntN(1000)), float64(r.IntN(1_000_000))
+		full, rest := 1+r.IntN(n/4), step*float64(r.IntN(3))/4
+		for i := range rows {
+			part := make([]float64, n)
+			for a, j := range r.Perm(n) {
+				switch part[j] = low; {
+				case a < full:
+					part[j] += step
+				case a == full:
+					part[j] += rest
+				}
+			}
+			rows[i] = append(rows[i], part...)
+		}
+	}
+	return rows
+}
+
+// TestScatter holds the scatter of the rows against sums written out, also where rows have entries that are neither high nor
+// low. Rows that differ in their sums are multiples of others, and have low values of their own: they are left out.
+func TestScatter(t *testing.T) {
+	forms := map[bool]int{}
+	withOdd := 0
+	rapid.Check(t, func(t *rapid.T) {
+		rows := drawMixture(t)
+		if rapid.Bool().Draw(t, "any") {
+			rows = drawTable(t)
+		}
+		k, kv := len(rows), len(rows[0])
+		c, err := NewChannel(k, kv, func(i int, dst []float64) { copy(dst, rows[i]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "weights"), 2))
+		theta, q, v := make([]float64, k), make([]float64, kv), make([]float64, kv)
+		for i := range theta {
+			theta[i] = 1 / float64(k)
+		}
+		c.forward(theta, q)
+		for j := range v {
+			v[j] = r.Float64() / q[j]
+		}
+		out := make([]float64, k*k)
+		done := c.scatter(q, v, out)
+		if forms[done]++; !done {
+			return
+		}
+		withOdd += min(len(c.odd), 1)
+		// The low value of a row is off by evenScales, as is the product of two entries; rounding is far less.
+		tol := 0.0
+		for j := range v {
+			high := 0.0
+			for i := range k {
+				high = max(high, c.row(i)[j])
+			}
+			tol += 4 * evenScales * v[j] * high * high
+		}
+		for i := range k {
+			for h := range k {
+				want := 0.0
+				if h <= i {
+					for j := range v {
+						want += v[j] * (c.row(i)[j] - q[j]) * (c.row(h)[j] - q[j])
+					}
+				}
+				if got := out[i*k+h]; !(math.Abs(got-want) <= tol) {
+					t.Fatalf("%d, %d: %v, want %v within %v", i, h, got, want, tol)
+				}
+			}
+		}
+	})
+	if min(forms[true], forms[false], withOdd) == 0 {
+		t.Errorf("the cases are too weak: %v, %d with odd entries", forms, withOdd)
+	}
+}

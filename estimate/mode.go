@@ -377,8 +377,48 @@ func (f *fit) byOutputs() {
 
 // byPlaces replaces V by a factor of S with as many columns as S has directions, and computes its gram matrix.
 func (f *fit) byPlaces() {
+	k, _ := f.channel.Dims()
+	s := make([]float64, k*k)
+	if !f.scattered(s) {
+		f.product(s)
+	}
+	order, work := make([]int, k), make([]float64, 2*k)
+	rank, _ := lapackOf.Dpstrf(blas.Lower, k, s, k, order, -1, work)
+	rank = max(rank, 1) // of S = 0, the column is 0
+	f.wide, f.t = rank, make([]float64, k*rank)
+	for b, i := range order {
+		copy(f.t[i*rank:][:rank], s[b*k:][:min(b+1, rank)])
+	}
+	half := make([]float64, k*rank)
+	f.gram = make([]float64, rank*rank)
+	blasOf.Dgemm(blas.NoTrans, blas.NoTrans, k, rank, k, 1, f.cov, k, f.t, rank, 0, half, rank)
+	blasOf.Dgemm(blas.Trans, blas.NoTrans, rank, rank, k, 1, f.t, rank, half, rank, 0, f.gram, rank)
+}
+
+// scattered computes the lower triangle of S by the high entries of the channel, or returns false if it is not of that
+// form.
+func (f *fit) scattered(s []float64) bool {
 	k, kv := f.channel.Dims()
-	s, part, v := make([]float64, k*k), make([]float64, k*block), make([]float64, k*kv)
+	v := make([]float64, kv)
+	for j, r := range f.roots {
+		v[j] = r * r
+	}
+	if !f.channel.scatter(f.q, v, s) {
+		return false
+	}
+	for i, t := range f.theta {
+		row := s[i*k:][:i+1]
+		for h := range row {
+			row[h] *= t * f.theta[h]
+		}
+	}
+	return true
+}
+
+// product computes the lower triangle of S as a product of matrices.
+func (f *fit) product(s []float64) {
+	k, kv := f.channel.Dims()
+	part, v := make([]float64, k*block), make([]float64, k*kv)
 	for i, t := range f.theta {
 		if t == 0 {
 			continue
@@ -395,17 +435,6 @@ func (f *fit) byPlaces() {
 		}
 		blasOf.Dsyrk(blas.Lower, blas.NoTrans, k, wide, 1, part, wide, 1, s, k)
 	}
-	order, work := make([]int, k), make([]float64, 2*k)
-	rank, _ := lapackOf.Dpstrf(blas.Lower, k, s, k, order, -1, work)
-	rank = max(rank, 1) // of S = 0, the column is 0
-	f.wide, f.t = rank, make([]float64, k*rank)
-	for b, i := range order {
-		copy(f.t[i*rank:][:rank], s[b*k:][:min(b+1, rank)])
-	}
-	half := make([]float64, k*rank)
-	f.gram = make([]float64, rank*rank)
-	blasOf.Dgemm(blas.NoTrans, blas.NoTrans, k, rank, k, 1, f.cov, k, f.t, rank, 0, half, rank)
-	blasOf.Dgemm(blas.Trans, blas.NoTrans, rank, rank, k, 1, f.t, rank, half, rank, 0, f.gram, rank)
 }
 
 // decompose factors M.

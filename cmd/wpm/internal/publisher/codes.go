@@ -34,7 +34,7 @@ type CodesCard struct {
 }
 
 // mostForeseen is the number of places up to which the map is simulated for the card. For 400 places the forecasts take
-// minutes, and the design a second.
+// a minute or more, and the design a second.
 const mostForeseen = 200
 
 // listed designs, publishes and describes a list of codes, if the objective is map and a list is better than a single
