@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/publisher"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/policy"
@@ -102,6 +103,61 @@ func TestCodes(t *testing.T) {
 		if !strings.Contains(text+errs, "the outputs are not known") && !(status == device.Bad && strings.Contains(errs, "set of places")) {
 			t.Errorf("%v: %d, %s, %s", args, status, text, errs)
 		}
+	}
+}
+
+// TestCodesParts: parts of a fleet, merged, and the table that a warehouse makes, give the same map as one pass over all
+// shards.
+func TestCodesParts(t *testing.T) {
+	dir := t.TempDir()
+	out, _ := codesPolicy(t, dir)
+	users := write(t, dir, "users.csv", "label,count\np7,3\np20,1\n")
+	var shards, parts []string
+	for _, seed := range []string{"1", "2", "3"} {
+		shard, part := filepath.Join(dir, "shard"+seed), filepath.Join(dir, "part"+seed)
+		must(t, "", "simulate", "-devices", "700", "-seed", seed, "-o", shard, out, users)
+		must(t, "", "count", "-policy", out, "-epoch", "simulation", "-o", part, shard)
+		shards, parts = append(shards, shard), append(parts, part)
+	}
+	sum := filepath.Join(dir, "sum")
+	must(t, "", append([]string{"merge", "-o", sum}, parts...)...)
+	text, err := os.ReadFile(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := aggregate.DecodeCounts(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, reported := "index,count\n", uint64(0)
+	for j, n := range c.Reports {
+		if reported += n; n > 0 { // as a query groups lines
+			table += fmt.Sprintf("%d,%d\n", j, n)
+		}
+	}
+	if reported != 2100 {
+		t.Errorf("%d reports, want 2100", reported)
+	}
+	mapOf := func(args ...string) (m []float64) {
+		t.Helper()
+		var tally struct{ Map []float64 }
+		if err := json.Unmarshal([]byte(must(t, "", append([]string{"aggregate", "-json"}, args...)...)), &tally); err != nil {
+			t.Fatal(err)
+		}
+		return tally.Map
+	}
+	want := mapOf(append([]string{out}, shards...)...)
+	if len(want) != 30 || !(want[7] > 0.5) {
+		t.Errorf("a map %v", want)
+	}
+	if got := mapOf("-counts", sum, "-epoch", "simulation", out); !slices.Equal(got, want) {
+		t.Errorf("merged: %v, want %v", got, want)
+	}
+	if got := mapOf("-counts", write(t, dir, "table.csv", table), out); !slices.Equal(got, want) {
+		t.Errorf("of a table: %v, want %v", got, want)
+	}
+	if got := mapOf("-counts", parts[0], "-epoch", "simulation", out); slices.Equal(got, want) {
+		t.Error("one part gives the map of all")
 	}
 }
 

@@ -21,9 +21,13 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/channel"
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/simulation"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -164,9 +168,9 @@ func want(c aggregate.Counts) answer {
 }
 
 // read reads both tables, as CSV with a header. The counts go through the reader of wpm aggregate -counts.
-func read(t *testing.T, counts, refused string) answer {
+func read(t *testing.T, counts, refused string, outputs int) answer {
 	t.Helper()
-	labels := make([]string, kv)
+	labels := make([]string, outputs)
 	for j := range labels {
 		labels[j] = strconv.Itoa(j)
 	}
@@ -225,10 +229,79 @@ func TestDuckDB(t *testing.T) {
 		"COPY (" + strings.TrimSuffix(strings.TrimSpace(blocks["refused"]), ";") + ") TO 'refused.csv' (HEADER)"} {
 		do(t, db, query)
 	}
-	got := read(t, text(t, "counts.csv"), text(t, "refused.csv"))
+	got := read(t, text(t, "counts.csv"), text(t, "refused.csv"), kv)
 	if d := cmp.Diff(want(counted(t, dir, p)), got); d != "" {
 		t.Error(d)
 	}
+}
+
+// TestDuckDBCodes: reports of sets of places are counted by the same SQL, and parts of the shards, merged, are the same.
+func TestDuckDBCodes(t *testing.T) {
+	need(t, "bash", "gzip", "tr", "cut")
+	p, dir := codesPolicy(t), t.TempDir()
+	var sum aggregate.Sum
+	for n := range 3 {
+		var b bytes.Buffer
+		cfg := simulation.Config{Policy: p, Devices: 2000, Atoms: 1, Seed: uint64(1 + n)}
+		if err := simulation.Run(context.Background(), cfg, &b); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitN(b.String(), "\n", 2) // without the mark
+		write(t, filepath.Join(dir, strconv.Itoa(n)), "shards/"+strconv.Itoa(n), lines[1])
+		write(t, dir, "shards/"+strconv.Itoa(n), lines[1])
+		if err := sum.Add(counted(t, filepath.Join(dir, strconv.Itoa(n)), p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	blocks, db := sqlBlocks(t), openDuckDB(t)
+	if out, err := exec.Command("bash", "-c", blocks["plain"]).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, query := range []string{policyRow(blocks["policy"], p), blocks["duckdb"], blocks["group"], blocks["verdicts"],
+		"COPY (" + blocks["counts"] + ") TO 'counts.csv' (HEADER)",
+		"COPY (" + strings.TrimSuffix(strings.TrimSpace(blocks["refused"]), ";") + ") TO 'refused.csv' (HEADER)"} {
+		do(t, db, query)
+	}
+	got := read(t, text(t, "counts.csv"), text(t, "refused.csv"), p.Outputs())
+	merged, once := want(sum.Counts()), want(counted(t, dir, p))
+	if d := cmp.Diff(once, got); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(once, merged); d != "" {
+		t.Error(d)
+	}
+	total := uint64(0)
+	for _, n := range got.Reports {
+		total += n
+	}
+	if total != 6000 {
+		t.Errorf("%d reports, want 6000", total)
+	}
+}
+
+// codesPolicy is a policy with codes for a grid of 6 x 6.
+func codesPolicy(t *testing.T) policy.Policy {
+	t.Helper()
+	eps, err := ldp.ParseEpsilon("2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cost.NewGrid(6, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := wpm.NewCodes(context.Background(), channel.Problem{Cost: c, Epsilon: eps, Devices: 500_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Publish(context.Background(), policy.Config{
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil || !p.HasCodes() {
+		t.Fatalf("codes: %v, %v", p.HasCodes(), err)
+	}
+	return p
 }
 
 func text(t *testing.T, path string) string {
@@ -379,7 +452,7 @@ func TestPostgres(t *testing.T) {
 	c.run(t, "", "bash", "-c", blocks["plain"]+blocks["load"])
 	c.run(t, policyRow(blocks["policy"], p)+blocks["group"]+blocks["verdicts"], psql...)
 	csvOf := func(query string) string { return c.run(t, query, append(psql, "--csv")...) }
-	got := read(t, csvOf(blocks["counts"]+";"), csvOf(blocks["refused"]))
+	got := read(t, csvOf(blocks["counts"]+";"), csvOf(blocks["refused"]), kv)
 	if d := cmp.Diff(want(counted(t, c.dir, p)), got); d != "" {
 		t.Error(d)
 	}
