@@ -13,10 +13,13 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 
+	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/city"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/policy"
 )
 
 var ctx = context.Background()
@@ -253,6 +256,34 @@ func TestHistory(t *testing.T) {
 	})
 }
 
+// codesPolicy is the text of a policy with codes.
+func codesPolicy(t *testing.T) string {
+	t.Helper()
+	c, err := cost.NewGrid(6, 6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eps, err := ldp.ParseEpsilon("2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := wpm.NewCodes(ctx, channel.Problem{Cost: c, Epsilon: eps, Devices: 500_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Publish(ctx, policy.Config{
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := policy.Encode(p)
+	if err != nil || !p.HasCodes() {
+		t.Fatalf("codes: %v, %v", p.HasCodes(), err)
+	}
+	return string(text)
+}
+
 func TestErrors(t *testing.T) {
 	many := "label,x,y\n"
 	for i := range MaxPlaces + 1 {
@@ -287,6 +318,7 @@ func TestErrors(t *testing.T) {
 		{`{"do":"world","counts":"user,label,count\nu,r0c0,0\n"}`, "are 0"},
 		{`{"do":"world","counts":"label,count\n"}`, "counts"},
 		{fmt.Sprintf(`{"do":"world","points":%q}`, many), "points: 2001 places"},
+		{fmt.Sprintf(`{"do":"world","points":%q}`, codesPolicy(t)), "this is a policy, and the page reads none"},
 		{fmt.Sprintf(`{"do":"world","points":%q}`, strings.Repeat(" ", MaxBytes+1)), "at most 5242880"},
 	} {
 		if numtest.Full() { // or one engine for all

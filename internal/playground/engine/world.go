@@ -98,7 +98,14 @@ func newCity() (*world, error) {
 	return w, nil
 }
 
+// policyFile is how the text of every policy begins.
+const policyFile = "{\n\"format\":\"wpm-policy-"
+
 func newPlaces(text string) (*world, error) {
+	if strings.HasPrefix(text, policyFile) {
+		return nil, fmt.Errorf("%w: this is a policy, and the page reads none: \"wpm verify POLICY\" says what it is, and "+
+			"\"wpm report POLICY\" what a report stands for, a place or, with codes, a set of places", ErrPoints)
+	}
 	f := places.File{Name: "points"}
 	var err error
 	if f.Points, err = places.ReadText(strings.NewReader(text), f.Name, costio.ReadPoints); err != nil {
