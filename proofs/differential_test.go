@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/ranking"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -590,8 +591,7 @@ func TestExtractedSizes(t *testing.T) {
 		return string(pattern.ReplaceAllLiteral(text, []byte("\n\""+member+"\":"+value+",\n")))
 	}
 	many := strings.Repeat("1,", 8<<20)
-	dir := t.TempDir()
-	for name, data := range map[string]string{
+	refusedSoon(t, path, map[string]string{
 		"outputs": with("outputs", "4294967296"), "more-outputs": with("outputs", "1000000000000000"),
 		"inputs": with("inputs", "4294967296"), "most-outputs": with("outputs", "1048577"),
 		"bits": with("bits", "1000000000000000"), "eps": with("epsilon", `"1.`+strings.Repeat("3", 8<<20)+`"`),
@@ -599,7 +599,14 @@ func TestExtractedSizes(t *testing.T) {
 		"lo":       with("lo", `"`+strings.Repeat("1", 8<<20)+`"`), "list": with("lo", "["+many+"1]"),
 		"commas": with("lo", "["+strings.Repeat(",", 16<<20)+"]"), "lines": string(text) + strings.Repeat("\n", 16<<20),
 		"fallback": with("fallback", `{"full":[`+many+`1],"extra":[]}`),
-	} {
+	})
+}
+
+// refusedSoon holds that the program refuses all texts, within a minute and 512 MB.
+func refusedSoon(t *testing.T, path string, texts map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range texts {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
@@ -611,6 +618,105 @@ func TestExtractedSizes(t *testing.T) {
 		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.HasPrefix(string(out), "refused (") ||
 			strings.Contains(string(out), "memory") || strings.Contains(string(out), "overflow") {
 			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
+}
+
+// codesText is the text of a policy for k places, with a code of n colours and a disc; with one of them alone if n is 0, or
+// disc false.
+func codesText(t *testing.T, k, n int, disc bool) string {
+	t.Helper()
+	eps, err := ldp.ParseEpsilon("2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bits = 62
+	weight := uint64(1) << bits
+	var codes []policy.Code
+	if n > 0 {
+		if disc {
+			weight /= 2
+		}
+		color := make([]int32, k)
+		for i := range color {
+			color[i] = int32((i + 1) % n)
+		}
+		packed, err := policy.PackColors(color, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes = append(codes, policy.Code{Weight: weight, Low: weight / uint64(n), Colors: n, Packed: packed})
+	}
+	cfg := policy.Config{
+		Inputs: k, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+		Metadata: map[string]string{"seed": "1"},
+	}
+	if disc {
+		low := weight / uint64(k) / 2
+		thresholds := make([]int32, k)
+		for i := range thresholds {
+			thresholds[i] = int32((i + k/4) % k)
+		}
+		codes = append(codes, policy.Code{Weight: weight, Low: low, High: 3 * low, Thresholds: thresholds})
+		cfg.Geometry = &policy.Geometry{Kind: policy.Ring}
+	}
+	if cfg.Polytope, err = policy.CodesBox(eps, bits, k, codes); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Codes = codes
+	p, err := policy.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := policy.Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestExtractedCodesSizes: a number of places, of colours or of components beyond the limits, and lists that are too long,
+// are refused before anything is as long as they say. With WPM_FULL=1 the largest code and the largest disc are accepted,
+// which takes half a minute.
+func TestExtractedCodesSizes(t *testing.T) {
+	path := extracted(t)
+	text := codesText(t, 8, 4, true)
+	with := func(from, to string) string {
+		if strings.Count(text, from) != 1 {
+			t.Fatalf("%s is there %d times in\n%s", from, strings.Count(text, from), text)
+		}
+		return strings.Replace(text, from, to, 1)
+	}
+	code := regexp.MustCompile(`(?m)^\{"weight".*"colors".*$`).FindString(text)
+	packed := regexp.MustCompile(`"color":"[^"]*"`).FindString(text)
+	thresholds := regexp.MustCompile(`"thresholds":\[[^]]*\]`).FindString(text)
+	if code == "" || thresholds == "" {
+		t.Fatal(text)
+	}
+	refusedSoon(t, path, map[string]string{
+		"colours": with(`"colors":4`, `"colors":1000000000000000`), "more-colours": with(`"colors":4`, `"colors":4294967296`),
+		"most-colours": with(`"colors":4`, `"colors":1048577`), "inputs": with(`"inputs":8`, `"inputs":1048577`),
+		"outputs": with(`"outputs":12`, `"outputs":1048577`),
+		"color":   with(packed, `"color":"`+strings.Repeat("A", 16<<20)+`"`),
+		"weight":  with(`"colors":4`, `"colors":`+strings.Repeat("4", 8<<20)),
+		"list":    with(thresholds, `"thresholds":[`+strings.Repeat("1,", 8<<20)+`1]`),
+		"codes":   with(code, strings.Repeat(code+"\n", 500_000)+code),
+	})
+	whole := map[string]string{"small": text}
+	if numtest.Full() {
+		whole["code"] = codesText(t, policy.MaxInputs, policy.MaxOutputs, false)
+		whole["disc"] = codesText(t, policy.MaxInputs, 0, true)
+	}
+	for name, text := range whole {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // of a hang
+		out, err := exec.CommandContext(ctx, path, file).Output()
+		cancel()
+		if err != nil || !strings.HasPrefix(string(out), "accepted") {
+			t.Errorf("%s: %v, %.400s", name, err, out)
 		}
 	}
 }
