@@ -93,7 +93,7 @@ func laws() []law {
 func slotDrawn(t *rapid.T, c *client) {
 	const id = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
 	epoch := fmt.Sprint(rapid.IntRange(2000, 2050).Draw(t, "year"))
-	step := line{"policy": id, "eps": "1", "epoch": epoch, "report": "77706331" + id + "00", "clock": 1 << 42,
+	step := line{"policy": id, "eps": "1", "epoch": epoch, "report": "77706331" + id + "00", "clock": int64(1 << 42),
 		"schedule": line{"epochs": "year", "first": nil, "last": nil, "period": 2}}
 	seen := map[string]bool{}
 	for range 64 {
