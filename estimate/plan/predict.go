@@ -268,13 +268,14 @@ func draw(law []float64, n, world int) []uint64 {
 	return counts
 }
 
-// summary takes the mean, and the values above a tenth of the others, and below a tenth.
+// summary takes the mean, and the values that another world is above with probability 0.9, and below: of n values the
+// one of rank r has r/(n+1) of the worlds to come below it, whatever their law, so of 30 the 28th is meant.
 func summary(x []float64) Distance {
 	sorted := slices.Sorted(slices.Values(x))
 	mean := 0.0
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
-	n := len(sorted) / 10
+	n := max((len(sorted)+1)/10, 1) - 1
 	return Distance{mean, sorted[n], sorted[len(sorted)-1-n]}
 }

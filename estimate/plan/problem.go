@@ -21,7 +21,7 @@ var (
 )
 
 const (
-	// Worlds is the number of simulations of each prediction: the ninth of ten is the 27th of them.
+	// Worlds is the number of simulations of each prediction: nine of ten worlds to come are below the 28th of them.
 	Worlds = 30
 	// few worlds are enough for what differs little between them: the floor, and the width of an interval.
 	few = 10
