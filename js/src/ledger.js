@@ -233,7 +233,8 @@ const SIGNATURE = /^wpm-signature-1 ([0-9a-f]{64}) ([0-9a-f]{128})\n$/;
 
 /**
  * Whether a signature of a text by a key of Ed25519 verifies.
- * @type {(key: Uint8Array, text: Uint8Array, signature: Uint8Array) => Promise<boolean>}
+ * @type {(key: Uint8Array<ArrayBuffer>, text: Uint8Array<ArrayBuffer>, signature: Uint8Array<ArrayBuffer>) =>
+ *   Promise<boolean>}
  */
 export async function ed25519(key, text, signature) {
   const {subtle} = globalThis.crypto;
