@@ -68,34 +68,24 @@ const (
 // it. If Config.Out is set, it writes the report. Devices are 500, 5,000 and 50,000 if not given; Data, Plan and Large
 // have no use. Errors are those of Run.
 func RunErrors(ctx context.Context, cfg Config) (Errors, error) {
-	if cfg.Devices == nil {
-		cfg.Devices = []int{500, 5000, 50_000}
-	}
-	if cfg.Cases == 0 {
-		cfg.Cases = defaultCases
-	}
-	cfg, eps, err := cfg.resolve()
+	s, eps, err := casesOf(cfg, defaultCases)
 	if err != nil {
 		return Errors{}, err
 	}
 	if cfg.Estimator != "" && !atlas.Known(cfg.Estimator) {
 		return Errors{}, fmt.Errorf("%w: Estimator %q is not %s", ErrConfig, cfg.Estimator, atlas.Estimators)
 	}
-	if cfg.Cases < 1 || cfg.Cases > maxCases {
-		return Errors{}, fmt.Errorf("%w: %d Cases", ErrConfig, cfg.Cases)
-	}
-	if err := folder.Prepare(cfg.Out); err != nil {
-		return Errors{}, err
-	}
-	s := study{cfg: cfg, tick: cfg.Progress}
-	if s.tick == nil {
-		s.tick = func(int, int, string) {}
-	}
-	list, err := s.stated(ctx, eps)
+	var list []Stated
+	err = s.cases(eps, func(w world, eps ldp.Epsilon, devices int) error {
+		c, err := s.statedCase(ctx, w, eps, devices)
+		list = append(list, c)
+		return err
+	})
 	if err != nil {
 		return Errors{}, err
 	}
-	out := Errors{Config: cfg, Cases: list, Calibration: calibrate(list)}
+	byThirds(list)
+	out := Errors{Config: s.cfg, Cases: list, Calibration: calibrate(list)}
 	out.Config.Progress = nil
 	if cfg.Out != "" {
 		_, err = report.Write(cfg.Out, out.report())
@@ -103,34 +93,51 @@ func RunErrors(ctx context.Context, cfg Config) (Errors, error) {
 	return out, err
 }
 
-// stated makes the cases: maps of the panels of seeds that follow Seed, each with one number of devices for each eps.
-func (s study) stated(ctx context.Context, eps []ldp.Epsilon) ([]Stated, error) {
-	var out []Stated
-	for seed := s.cfg.Seed; len(out) < s.cfg.Cases; seed++ {
+// casesOf checks the Config of a study of cases, and prepares its folder.
+func casesOf(cfg Config, cases int) (study, []ldp.Epsilon, error) {
+	if cfg.Devices == nil {
+		cfg.Devices = []int{500, 5000, 50_000}
+	}
+	if cfg.Cases == 0 {
+		cfg.Cases = cases
+	}
+	cfg, eps, err := cfg.resolve()
+	if err == nil && (cfg.Cases < 1 || cfg.Cases > maxCases) {
+		err = fmt.Errorf("%w: %d Cases", ErrConfig, cfg.Cases)
+	}
+	if err == nil {
+		err = folder.Prepare(cfg.Out)
+	}
+	s := study{cfg: cfg, tick: cfg.Progress}
+	if s.tick == nil {
+		s.tick = func(int, int, string) {}
+	}
+	return s, eps, err
+}
+
+// cases calls do for the maps of the panels of seeds that follow Seed, each with one number of devices for each eps.
+func (s study) cases(eps []ldp.Epsilon, do func(w world, eps ldp.Epsilon, devices int) error) error {
+	done := 0
+	for seed := s.cfg.Seed; ; seed++ {
 		all, err := panel(seed)
 		if err == nil {
 			all, err = s.chosen(all)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, w := range all {
 			for e, ep := range eps {
-				devices := s.cfg.Devices[(e+w.turn)%len(s.cfg.Devices)]
-				c, err := s.statedCase(ctx, w, ep, devices)
-				if err != nil {
-					return nil, fmt.Errorf("experiments/mapping: %s at eps %s: %w", w.name, ep, err)
+				if err := do(w, ep, s.cfg.Devices[(e+w.turn)%len(s.cfg.Devices)]); err != nil {
+					return fmt.Errorf("experiments/mapping: %s at eps %s: %w", w.name, ep, err)
 				}
-				out = append(out, c)
-				s.tick(len(out), s.cfg.Cases, w.name)
-				if len(out) == s.cfg.Cases {
-					byThirds(out)
-					return out, nil
+				done++
+				if s.tick(done, s.cfg.Cases, w.name); done == s.cfg.Cases {
+					return nil
 				}
 			}
 		}
 	}
-	return out, nil
 }
 
 func (s study) statedCase(ctx context.Context, w world, eps ldp.Epsilon, devices int) (Stated, error) {

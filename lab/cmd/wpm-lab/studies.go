@@ -497,6 +497,44 @@ func runErrors(ctx context.Context, c *cli.Command) (any, func(io.Writer) error,
 	}, nil
 }
 
+func forecastsStudy() study {
+	return study{
+		examples: []string{"forecasts -o forecasts"},
+		name:     "forecasts", usage: "the forecast of plan for nine of ten maps, beside how far maps are from the truth",
+		about:  "Needs no data. Releases are simulated from -seed. Half an hour of processor time with the defaults.",
+		seeded: "of maps and releases", positive: []string{"runs", "cases"}, run: runForecasts,
+		end: "Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "maps", Usage: "some of the maps, `NAME;NAME;...` (default all)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
+			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000,50000)"},
+			&cli.IntFlag{Name: "cases", Value: 40, Usage: "`NUMBER` of cases"},
+			&cli.IntFlag{Name: "runs", Value: 20, Usage: "simulations of each case"},
+		},
+	}
+}
+
+func runForecasts(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	cfg, err := mappingConfig(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := mapping.RunForecasts(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "prior\teps\tdevices\tforecast\tnine of ten\tmaps within it\tunit")
+		for _, f := range res.Cases {
+			fmt.Fprintf(w, "%s\t%v\t%d\t%.3g\t%.3g\t%d of %d\t%s\n", f.Map, f.Eps, f.Devices, f.Mean, f.Line, f.Below(),
+				len(f.Real), f.Unit)
+		}
+		fmt.Fprintf(w, "\nwithin the line: %.1f %% of all maps, %.0f %% in the worst case\n", 100*res.Below, 100*res.Least)
+		return w.Flush()
+	}, nil
+}
+
 // mappingConfig reads the flags of either study of maps.
 func mappingConfig(c *cli.Command) (mapping.Config, error) {
 	cfg := mapping.Config{
