@@ -214,11 +214,9 @@ func do(t *testing.T, db *sql.DB, query string) {
 	}
 }
 
-// TestDuckDB: the page's SQL gives the counts and the refused lines of wpm count.
-func TestDuckDB(t *testing.T) {
-	need(t, "bash", "gzip", "tr", "cut")
-	p, dir := testPolicy(t), t.TempDir()
-	shards(t, dir, p)
+// byDuckDB counts the shards in a folder, which it makes the current one, by the page's SQL.
+func byDuckDB(t *testing.T, dir string, p policy.Policy) answer {
+	t.Helper()
 	t.Chdir(dir)
 	blocks, db := sqlBlocks(t), openDuckDB(t)
 	if out, err := exec.Command("bash", "-c", blocks["plain"]).CombinedOutput(); err != nil {
@@ -229,7 +227,15 @@ func TestDuckDB(t *testing.T) {
 		"COPY (" + strings.TrimSuffix(strings.TrimSpace(blocks["refused"]), ";") + ") TO 'refused.csv' (HEADER)"} {
 		do(t, db, query)
 	}
-	got := read(t, text(t, "counts.csv"), text(t, "refused.csv"), kv)
+	return read(t, text(t, "counts.csv"), text(t, "refused.csv"), p.Outputs())
+}
+
+// TestDuckDB: the page's SQL gives the counts and the refused lines of wpm count.
+func TestDuckDB(t *testing.T) {
+	need(t, "bash", "gzip", "tr", "cut")
+	p, dir := testPolicy(t), t.TempDir()
+	shards(t, dir, p)
+	got := byDuckDB(t, dir, p)
 	if d := cmp.Diff(want(counted(t, dir, p)), got); d != "" {
 		t.Error(d)
 	}
@@ -253,17 +259,7 @@ func TestDuckDBCodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Chdir(dir)
-	blocks, db := sqlBlocks(t), openDuckDB(t)
-	if out, err := exec.Command("bash", "-c", blocks["plain"]).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	for _, query := range []string{policyRow(blocks["policy"], p), blocks["duckdb"], blocks["group"], blocks["verdicts"],
-		"COPY (" + blocks["counts"] + ") TO 'counts.csv' (HEADER)",
-		"COPY (" + strings.TrimSuffix(strings.TrimSpace(blocks["refused"]), ";") + ") TO 'refused.csv' (HEADER)"} {
-		do(t, db, query)
-	}
-	got := read(t, text(t, "counts.csv"), text(t, "refused.csv"), p.Outputs())
+	got := byDuckDB(t, dir, p)
 	merged, once := want(sum.Counts()), want(counted(t, dir, p))
 	if d := cmp.Diff(once, got); d != "" {
 		t.Error(d)
