@@ -79,11 +79,16 @@ func wpm_read(call C.uint64_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
 	if !ok || c.wait(0) == running {
 		return -1
 	}
+	return write(c.out, dst, size)
+}
+
+// write copies arrays, one after the other, those that size bytes hold, and returns their length in all.
+func write(arrays []array, dst unsafe.Pointer, size C.int64_t) C.int64_t {
 	total, room := 0, int(size/8)
 	if dst == nil {
 		room = 0
 	}
-	for _, a := range c.out {
+	for _, a := range arrays {
 		if n := a.size(); total+n <= room {
 			at := unsafe.Add(dst, 8*total)
 			copy(unsafe.Slice((*int64)(at), len(a.ints)), a.ints)
@@ -92,6 +97,19 @@ func wpm_read(call C.uint64_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
 		total += a.size()
 	}
 	return C.int64_t(8 * total)
+}
+
+//export wpm_transport
+func wpm_transport(a, b, costs unsafe.Pointer, k, kv C.int64_t, dst unsafe.Pointer, size C.int64_t) C.int64_t {
+	if a == nil || b == nil || costs == nil || k <= 0 || kv <= 0 || k > most/kv {
+		return -1
+	}
+	floats := func(x unsafe.Pointer, n C.int64_t) []float64 { return unsafe.Slice((*float64)(x), int(n)) }
+	w := distance(floats(costs, k*kv), floats(a, k), floats(b, kv))
+	if w == nil {
+		return -1
+	}
+	return write(w.arrays(), dst, size)
 }
 
 //export wpm_steps

@@ -47,7 +47,8 @@ type work struct {
 // arrays are what the result is made of: value, lower, upper and pivots in numbers, q, the potentials f and g, and the
 // plan: rows i, columns j, and mass. They stay good until the work is done anew.
 func (w *work) arrays() []array {
-	w.is, w.js, w.mass = w.is[:0], w.js[:0], w.mass[:0]
+	n := len(w.res.Plan)
+	w.is, w.js, w.mass = slices.Grow(w.is[:0], n), slices.Grow(w.js[:0], n), slices.Grow(w.mass[:0], n)
 	for _, e := range w.res.Plan {
 		w.is, w.js, w.mass = append(w.is, int64(e.I)), append(w.js, int64(e.J)), append(w.mass, e.Mass)
 	}
@@ -77,6 +78,21 @@ func transport(ctx context.Context, r request) (answer, error) {
 	}
 	k, kv := c.Dims()
 	return answer{value: size{k, kv}, out: (&work{res: res}).arrays()}, nil
+}
+
+// distance is transport of arrays at once, for costs so few that nobody can wish to stop it. It is nil where transport
+// is an error.
+func distance(costs, a, b []float64) (w *work) {
+	_ = guard(func() {
+		c, err := cost.NewDense(len(a), len(b), costs)
+		if err != nil {
+			return
+		}
+		if res, err := mincostflow.Transport(context.Background(), c, a, b); err == nil {
+			w = &work{res: res}
+		}
+	}) // a panic leaves it nil
+	return w
 }
 
 // project moves mu, on the rows of support if there is one, into the box lo, hi.

@@ -36,6 +36,10 @@ typedef struct {
  * int64_t wpm_read(uint64_t call, void *dst, int64_t size);
  *     copies the arrays of the answer, one after the other, those that size bytes hold, and returns their length in
  *     all; -1 before the end.
+ * int64_t wpm_transport(void *a, void *b, void *costs, int64_t k, int64_t kv, void *dst, int64_t size);
+ *     performs the operation transport on k and kv masses and k x kv costs, all float64, at once, and copies its arrays
+ *     as wpm_read does; -1 if it is an error, which the operation itself tells. For few costs: nothing can end it, and
+ *     a call by wpm_start takes 10 microseconds longer.
  * uint64_t wpm_steps(uint64_t call);
  *     how far a call is: the steps done times 2^32 and the steps in all; 0 if the operation does not say.
  * void wpm_free(uint64_t handle);

@@ -70,6 +70,18 @@ class TestCall(unittest.TestCase):
         lib.wpm_free(handle)
         self.assertFalse(_lib._borrowed)
 
+    def test_direct_sizes(self):
+        """The direct call refuses sizes that there cannot be, and writes no more than there is room for."""
+        lib, x = _lib._library(), np.ones(4)
+        at, out = _lib._address(x), np.full(9, -1.0)
+        for args in ((None, at, at, 1, 1), (at, None, at, 1, 1), (at, at, None, 1, 1), (at, at, at, 0, 1), (at, at, at, 1, 0),
+                     (at, at, at, -1, -1), (at, at, at, 1 << 40, 1 << 40)):
+            self.assertEqual(lib.wpm_transport(*args, _lib._address(out), out.nbytes), -1)
+        size = lib.wpm_transport(at, at, at, 2, 2, None, 0)
+        for room in (-8, 0, 31, 39):  # an array of four numbers comes first
+            self.assertEqual(lib.wpm_transport(at, at, at, 2, 2, _lib._address(out), room), size)
+            self.assertEqual((out == -1).tolist(), [room < 32] * 4 + [True] * 5)
+
     def test_threads(self):
         """Calls from many threads at a time; and Python runs while the library works."""
         C, mu, lo, hi = instance(np.random.default_rng(1), 40, 30)

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 import wpm
+from wpm import _lib
 from tests.support import child, exact, instance, need, proved
 
 # What a certified result may leave open, of the largest cost (package mincostflow); and what the roundings of a test
@@ -313,6 +314,55 @@ class TestResult(unittest.TestCase):
         self.assertIn("c", dir(r))
         with self.assertRaises(AttributeError):
             r.none
+
+
+class PlainArrays(unittest.TestCase):
+    """Arrays of float64 go to the library unchecked: it checks them, and answers as for any other arguments."""
+
+    def test_same(self):
+        rng = np.random.default_rng(5)
+        for k, kv in ((1, 1), (1, 4), (6, 3), (40, 50), (400, 330)):  # the last have too many costs for that
+            M, a, b = rng.random((k, kv)), rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(kv))
+            a[0] = 0 if k > 1 else a[0]
+            a /= a.sum()
+            for C in (M, M - 0.5, np.zeros_like(M)):
+                W = wpm.emd2(a, b, C)
+                self.assertIs(type(W), float)
+                lists = wpm.emd2(a.tolist(), b.tolist(), C.tolist())
+                W2, log = wpm.emd2(a, b, C, return_matrix=True)
+                self.assertEqual((lists, W2, wpm.emd(a, b, C, log=True)[1]["cost"]), (W, W, W))
+                self.assertEqual(W, wpm.emd2(a, b, np.asfortranarray(C)))
+                self.assertAlmostEqual((log["G"] * C).sum(), W, 14)
+
+    def test_call(self):
+        """The direct call and the other one give the same numbers."""
+        rng = np.random.default_rng(6)
+        a, b, C = rng.random(7), rng.random(9), rng.random((7, 9))
+        x = _lib.transport(a, b, C, True)
+        np.testing.assert_array_equal(x, _lib.call_bare("transport", "{}", C.size, 200, None, C=C, a=a, b=b))
+        np.testing.assert_array_equal(_lib.transport(a, b, C, False), x[:4])
+
+    def test_refused(self):
+        """What the library refuses is told as for other arguments."""
+        for f in (wpm.emd, wpm.emd2):
+            for at in range(3):
+                for bad, text in ((np.nan, "nan"), (np.inf, "inf"), (-np.inf, "inf"), (-0.25, "-0.25")):
+                    if at == 2 and bad == -0.25:
+                        continue  # a cost may be negative
+                    args = [np.array([0.5, 0.5]), np.array([0.5, 0.5]), np.array([[0.0, 1], [1, 0]])]
+                    args[at].flat[1] = bad
+                    if bad == -0.25:
+                        args[at][0] = 1.25
+                    with self.subTest(f=f, at=at, bad=bad), warnings.catch_warnings(), self.assertRaises(wpm.InputError) as e:
+                        warnings.simplefilter("error")
+                        f(*args)
+                    self.assertNotIsInstance(e.exception, wpm.MassError)
+                    self.assertRegex(str(e.exception), rf"\b({'abM'[at]}\[(0, )?1\]).*{text}")
+            with self.assertRaises(wpm.InputError):
+                f(np.zeros(2), np.zeros(2), np.ones((2, 2)))
+            for shapes in (((2,), (3,), (3, 2)), ((2, 1), (2,), (2, 2)), ((2,), (2,), (2, 2, 1)), ((2,), (2,), (4,)), ((0,), (0,), (0, 0))):
+                with self.subTest(shapes=shapes), self.assertRaises(wpm.InputError):
+                    f(*(np.full(s, 0.5) for s in shapes))
 
 
 class UnequalMass(unittest.TestCase):

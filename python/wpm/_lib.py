@@ -61,6 +61,9 @@ def _library():
                 lib.wpm_read.restype = ctypes.c_int64
                 lib.wpm_steps.argtypes = [call]
                 lib.wpm_steps.restype = ctypes.c_uint64
+                data, size = ctypes.c_void_p, ctypes.c_int64
+                lib.wpm_transport.argtypes = [data, data, data, size, size, data, size]
+                lib.wpm_transport.restype = size
                 lib.wpm_free.argtypes = [call]
                 lib.wpm_free.restype = None
                 _loaded = lib, os.getpid()
@@ -139,6 +142,30 @@ def call_bare(op, args, cells, most, names, **arrays):
     given = [name for name, a in arrays.items() if a is not None]
     text = '{"args":%s,"bare":true,"arrays":["%s"]}' % (args, '","'.join(given))
     return _run(op, text.encode(), [arrays[name] for name in given], cells, read, names)
+
+
+def transport(a, b, C, plan):
+    """Solve a transport problem at once: between 20 points, that takes two thirds of the time of a call.
+
+    Parameters
+    ----------
+    a, b, C : ndarray
+        Masses and costs as of call, whose shapes fit. The library checks their entries.
+    plan : bool
+        Whether more than the first four numbers are asked for.
+
+    Returns
+    -------
+    ndarray or None
+        The numbers of the answer, as of call_bare. None if the operation transport is an error, which it tells; or if
+        the costs are so many that somebody may wish to stop it.
+    """
+    k, kv = C.shape
+    if C.size > _FEW:
+        return None
+    numbers = np.empty(4 + 4 * k + 5 * kv if plan else 4)  # a plan has less entries than rows and columns
+    size = _library().wpm_transport(_address(a), _address(b), _address(C), k, kv, _address(numbers), numbers.nbytes)
+    return None if size < 0 or plan and size > numbers.nbytes else numbers[:size // 8]
 
 
 def _bar(op):

@@ -45,8 +45,11 @@ def _ask(op, cost, shape, atoms, names=None, **arrays):
         shape = size["k"], size["kv"]
     else:
         k, kv = shape
+        direct = op == "transport" and arrays["a"] is not None and arrays["b"] is not None
+        x = _lib.transport(arrays["a"], arrays["b"], arrays["C"], True) if direct else None
         most = 4 + k + 2 * kv + 3 * (atoms + kv)  # a plan is a forest: it has less entries than rows and columns
-        x = _lib.call_bare(op, cost, atoms * kv, most, names, **arrays)
+        if x is None:
+            x = _lib.call_bare(op, cost, atoms * kv, most, names, **arrays)
         q, f, g, plan = 4, 4 + kv, 4 + kv + k, 4 + 2 * kv + k  # where they begin
         i, j, mass = x[plan:].reshape(3, -1)
         out = {"numbers": x[:q], "q": x[q:f], "f": x[f:g], "g": x[g:plan], "i": i.view(np.int64), "j": j.view(np.int64),
@@ -59,8 +62,21 @@ def _ask(op, cost, shape, atoms, names=None, **arrays):
 # ---- POT's functions
 
 
+def _plain(a, b, M):
+    """Report whether these are arrays as the library takes them, whose shapes fit. Their entries may be anything."""
+    for x in (a, b, M):
+        if type(x) is not np.ndarray or x.dtype != np.float64 or not x.flags.c_contiguous:
+            return False
+    return a.ndim == b.ndim == 1 and M.shape == (a.size, b.size) and M.size > 0
+
+
 def _histograms(a, b, M):
-    """Read the arguments of emd and emd2: a, b, M, the type that POT gives its answers, and forbidden, of a sparse M."""
+    """Read the arguments of emd and emd2: a, b, M, the type that POT gives its answers, and forbidden, of a sparse M.
+
+    Entries of plain arrays are left to _solve and _same_mass.
+    """
+    if _plain(a, b, M):
+        return a, b, M, a.dtype, None
     if isinstance(M, dict):
         raise InputError("M is an array here; transport takes objects, too")
     a, b = ([] if x is None else x for x in (a, b))
@@ -122,11 +138,20 @@ def _potentials(init, a, b):
     array(v, "potentials_init[1]", size=len(b))
 
 
-def _solve(a, b, M, forbidden, center_dual, plan=True):
-    """Return what POT's solver does: plan (or None), cost and potentials, with the mass of a, and the pivots it took."""
+def _solve(a, b, M, forbidden, center_dual, plan=True, dual=True):
+    """Return what POT's solver does: plan (or None), cost and potentials, with the mass of a, and the pivots it took.
+
+    Without dual there need not be potentials. Then the library checks all entries, if it can: numpy's checks would take
+    as long as the library between 20 points.
+    """
+    total = float(a.sum())
+    if not plan and not dual and forbidden is None:
+        x = _lib.transport(a, b, M, False)
+        if x is not None:
+            return None, float(x[0]) * total, None, None, int(x[3])
+    a, b, M = array(a, "a"), array(b, "b"), array(M, "M", ndim=2)
     low = min(float(M.min()), 0.0)
     r = _ask("transport", "{}", M.shape, len(a), NAMES, C=M if low == 0 else M - low, a=a, b=b)
-    total = float(a.sum())
     (u, v), value, (i, j, mass) = r.potentials, r.value, r.entries
     if low < 0:  # the solver's costs are not negative
         u, value = u + low, float(mass @ M[i, j])
@@ -161,7 +186,8 @@ _BOX = {"Source": "mu", "Lo": "lo", "Hi": "hi", "Cost": "C"}
 
 
 def _same_mass(a, b, column=None):
-    if not abs(a.sum() - b.sum()) <= _SUM:
+    if not abs(float(a.sum()) - float(b.sum())) <= _SUM:
+        a, b = array(a, "a"), array(b, "b")  # or there is no sum
         of = "" if column is None else f" in column {column}"
         raise MassError(f"a and b vector must have the same sum: {a.sum()} and {b.sum()}{of}")
 
@@ -284,7 +310,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
     _potentials(potentials_init, a, b)
 
     def one(b):
-        G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual, return_matrix)
+        G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual, return_matrix, log or return_matrix)
         _warn(dtype, pivots, numItermax, 4)
         if not (log or return_matrix):
             return cost
