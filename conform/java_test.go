@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -11,24 +12,37 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
 )
 
-// javaClasses builds the library in Java and its programs for tests, and returns their class path.
+// javaOut is where buildJava puts its files; TestMain removes it.
+var javaOut string
+
+// buildJava builds the library in Java and its programs for tests, once in a run.
+var buildJava = sync.OnceValue(func() (err error) {
+	if javaOut, err = os.MkdirTemp("", "wpm-java-"); err != nil {
+		return err
+	}
+	if text, err := exec.Command("../java/build", javaOut).CombinedOutput(); err != nil {
+		return fmt.Errorf("java/build: %w\n%s", err, text)
+	}
+	return nil
+})
+
+// javaClasses returns the class path of the library in Java and of its programs for tests.
 func javaClasses(t *testing.T) string {
 	t.Helper()
-	if os.Getenv("WPM_CLIENTS") != "1" {
-		t.Skip("needs a JDK: .ci/run clients")
+	numtest.Program(t, "javac")
+	if err := buildJava(); err != nil {
+		t.Fatal(err)
 	}
-	out := t.TempDir()
-	if text, err := exec.Command("../java/build", out).CombinedOutput(); err != nil {
-		t.Fatalf("java/build: %v\n%s", err, text)
-	}
-	return filepath.Join(out, "classes") + string(os.PathListSeparator) + filepath.Join(out, "conform")
+	return filepath.Join(javaOut, "classes") + string(os.PathListSeparator) + filepath.Join(javaOut, "conform")
 }
 
 // TestJava asks the library in Java all vectors of the trusted part.

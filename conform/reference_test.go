@@ -33,7 +33,9 @@ func TestMain(m *testing.M) {
 		serve(name)
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(javaOut) // nothing if it is ""
+	os.Exit(code)
 }
 
 // The reference is this module: the lines of "wpm solve", and for the other kinds a few lines each.

@@ -6,6 +6,7 @@ import java.util.Arrays;
 /** Reads the one spelling that a policy has. Whatever is not at its place is refused, with the byte where it is not. */
 final class Scanner {
   private static final int DEPTH = 10_000;
+  private static final long MOST = 1L << 62;
 
   final byte[] b;
   int at;
@@ -52,9 +53,10 @@ final class Scanner {
     int from = at;
     long v = 0;
     while (peek() >= '0' && peek() <= '9') {
-      v = 10 * v + (b[at++] - '0');
-      if (v > 1L << 62) throw bad("a number above 2^62");
+      if (v <= MOST / 10) v = 10 * v + (b[at++] - '0'); // does not wrap
+      else throw bad("a number above 2^62");
     }
+    if (v > MOST) throw bad("a number above 2^62");
     if (at == from || b[from] == '0' && at > from + 1) throw bad("want a number without leading zeros");
     return v;
   }
