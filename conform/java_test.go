@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -163,7 +164,17 @@ func TestJavaLedger(t *testing.T) {
 	}
 }
 
-// TestJavaAndroid: the jar uses the classes of java/android.txt alone, which says since which API level Android has them.
+// What javap shows of what a class uses: methods, fields, and classes that are caught, made or cast to.
+var uses = []*regexp.Regexp{
+	regexp.MustCompile(`// (?:Interface)?Method (java/[\w/$]+\."?<?\w+>?"?):(\S+)`),
+	regexp.MustCompile(`// Field (java/[\w/$]+\.\w+)():`),
+	regexp.MustCompile(`// class (java/[\w/$]+)()`),
+	regexp.MustCompile(`(?m)^ +\d+ +\d+ +\d+ +Class (java/[\w/$]+)()$`),
+	regexp.MustCompile(`// InvokeDynamic #\d+:\w+:\([^)]*\)L(java/util/[\w/$]+)();`),
+}
+
+// TestJavaAndroid: the jar uses the classes, fields and methods of java/android.txt alone, each with its arguments, which
+// says since which API level Android has them. None is later than the minSdk of that page.
 func TestJavaAndroid(t *testing.T) {
 	classes := filepath.SplitList(javaClasses(t))[0]
 	files, err := filepath.Glob(filepath.Join(classes, "wpm", "*.class"))
@@ -178,19 +189,38 @@ func TestJavaAndroid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	level := map[string]string{}
+	said := regexp.MustCompile(`minSdk ([0-9]+)`).FindSubmatch(list)
+	if said == nil {
+		t.Fatal("java/android.txt says no minSdk")
+	}
+	least, err := strconv.Atoi(string(said[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := map[string]bool{}
 	for line := range bytes.Lines(list) {
-		if words := strings.Fields(string(line)); len(words) == 2 && words[0] != "#" {
-			level[words[0]] = words[1]
+		words := strings.Fields(string(line))
+		if words[0] == "#" {
+			continue
 		}
+		since, err := strconv.Atoi(words[len(words)-1])
+		if err != nil || len(words) != 2 || since > least {
+			t.Errorf("%q: want a name and a level of at most %d", line, least)
+		}
+		level[words[0]] = true
 	}
 	used := map[string]bool{}
-	for _, m := range regexp.MustCompile(`// (?:Interface)?Method (java/[\w/$]+)\.("?<?\w+>?"?):`).FindAllStringSubmatch(string(out), -1) {
-		used[strings.ReplaceAll(m[1], "/", ".")+"."+strings.Trim(m[2], `"`)] = true
+	for _, use := range uses {
+		for _, m := range use.FindAllStringSubmatch(string(out), -1) {
+			used[strings.ReplaceAll(strings.ReplaceAll(m[1], "/", "."), `"`, "")+m[2]] = true
+		}
+	}
+	if len(used) < 200 {
+		t.Errorf("javap shows %d names", len(used))
 	}
 	var missing, idle []string
 	for name := range used {
-		if level[name] == "" {
+		if !level[name] {
 			missing = append(missing, name)
 		}
 	}

@@ -103,7 +103,7 @@ public final class Ledger implements AutoCloseable {
       open = words[2] + " " + words[3];
       if (words[0].equals("turn")) {
         long t = slotForm == null ? Schedule.NONE : Schedule.number(slotForm, words[3]);
-        need(t != Schedule.NONE && Math.floorMod(t, period) == slot && t >= turn, "this is not a turn of the slot");
+        need(t != Schedule.NONE && Math.floorMod(t, (long) period) == slot && t >= turn, "this is not a turn of the slot");
         book(r, t);
       } else {
         always = always.plus(r);
@@ -251,7 +251,7 @@ public final class Ledger implements AutoCloseable {
       if (slotForm == null) drawSlot(d.schedule);
       Refused.need(slotForm.equals(d.schedule.form) && period == d.schedule.period, Refused.Kind.EPOCH,
           "the ledger has a slot of another form or period: " + slotForm + ", " + period);
-      if (Math.floorMod(number, period) != slot) return null;
+      if (Math.floorMod(number, (long) period) != slot) return null;
     }
     Rational held = Rational.ZERO; // the turns of the epoch, or of the fullest one
     for (Map.Entry<Long, Rational> t : turns.entrySet()) {
@@ -336,7 +336,7 @@ public final class Ledger implements AutoCloseable {
   /** The first epoch of this ledger's slot from an epoch on; null without a slot, or for a text that is no epoch of its form. */
   public String next(String epoch) {
     long n = slotForm == null ? Schedule.NONE : Schedule.number(slotForm, epoch);
-    return n == Schedule.NONE ? null : Schedule.name(slotForm, n + Math.floorMod(slot - n, period));
+    return n == Schedule.NONE ? null : Schedule.name(slotForm, n + Math.floorMod(slot - n, (long) period));
   }
 
   @Override public void close() throws IOException {

@@ -91,7 +91,7 @@ final class Schedule {
     int year = (int) Math.max(1999, Math.min(10_000, 1970 + Math.floorDiv(day, 366L))); // not above the year, by a month at most
     while (year < 10_000 && days(year + 1, 1, 1) <= day) year++;
     if (form.equals("week")) { // the last days of December may be in week 1
-      long monday = day - Math.floorMod(day, 7);
+      long monday = day - Math.floorMod(day, 7L);
       while (firstMonday(year) > day) year--;
       while (firstMonday(year + 1) <= day) year++;
       if (year < 2000 || year > 9999) return null;
@@ -107,6 +107,6 @@ final class Schedule {
   /** The Monday of week 1, which has January 4. */
   private static long firstMonday(int year) {
     long fourth = days(year, 1, 4);
-    return fourth - Math.floorMod(fourth, 7);
+    return fourth - Math.floorMod(fourth, 7L);
   }
 }
