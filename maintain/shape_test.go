@@ -142,7 +142,6 @@ var stateAllowed = map[string]int{
 	"basemeasure.solver":  139,
 	"mincostflow.solver":  243,
 	"mirror.descent":      108,
-	"sinkhorn.fast":       192,
 }
 
 // TestState holds that what a reader of a solver must know stays small.

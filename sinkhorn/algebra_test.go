@@ -1,7 +1,6 @@
 package sinkhorn
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -14,8 +13,8 @@ import (
 // midway is the state of method Fast after some passes at Reg, with bounds active and not.
 func midway(t *testing.T, p Problem, passes int) *fast {
 	t.Helper()
-	in, c := loaded(t, p)
-	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: 1000}, newKernel(c))
+	_, c := loaded(t, p)
+	s := newFast(c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: 1000}, newKernel(c))
 	copy(s.k.f, c.min)
 	for j := range s.k.g { // not the potentials that a start has
 		s.k.g[j] = c.rng * float64(j%3) / 20
@@ -33,15 +32,6 @@ func midway(t *testing.T, p Problem, passes int) *fast {
 	return s
 }
 
-// weigh makes room for the products of a Newton step, and its weights of the rows.
-func weigh(s *fast) {
-	w := &s.newt
-	w.x, w.jx, w.y, w.row = make([]float64, s.c.n), make([]float64, s.c.n), make([]float64, s.c.k), make([]float64, s.c.k)
-	for i, u := range s.u {
-		w.row[i] = u / s.a[i]
-	}
-}
-
 // TestNewtonParts: the products of a Newton step and what it is to maximise, by plain loops over the plan, from rows in
 // full, from those of a compressed kernel, and from those that the step compresses itself.
 func TestNewtonParts(t *testing.T) {
@@ -53,25 +43,24 @@ func TestNewtonParts(t *testing.T) {
 	for n, p := range []Problem{scattered(t, 30, 0.02), scattered(t, 31, 0.1), scattered(t, 200, 0.001),
 		newGenerator(8).problem(7, 24, 0.1)} {
 		s := midway(t, p, 6)
-		w := &s.newt
 		k, kv := s.c.k, s.c.n
 		for _, compressed := range []bool{false, true} {
 			if compressed {
 				// Everything is kept, or all entries of the plan that are a part of 1e-14 of their row.
-				s.k.sparse = &sparseKernel{csr: csr{ptr: []int{0}}, u0: append([]float64(nil), s.u...),
-					v0: append([]float64(nil), s.v...)}
+				few := &s.k.kept
+				*few = sparse{ptr: []int{0}, passes: true, u0: slices.Clone(s.u), v0: slices.Clone(s.v)}
 				for i := range k {
 					for j := range kv {
 						if s.k.m[i*kv+j]*s.v[j] > 1e-14*s.a[i] {
-							s.k.sparse.idx = append(s.k.sparse.idx, int32(j))
-							s.k.sparse.val = append(s.k.sparse.val, s.k.m[i*kv+j])
+							few.idx = append(few.idx, int32(j))
+							few.val = append(few.val, s.k.m[i*kv+j])
 						}
 					}
-					s.k.sparse.ptr = append(s.k.sparse.ptr, len(s.k.sparse.idx))
+					few.ptr = append(few.ptr, len(few.idx))
 				}
 				before := [3][]float64{append([]float64(nil), s.a...), append([]float64(nil), s.u...),
 					append([]float64(nil), s.s...)}
-				if !s.k.sparse.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
+				if !few.normalise(s.k, s.c.mass, s.v, s.a, s.u, s.s) {
 					t.Fatalf("number %d: entries count that are as large as before", n)
 				}
 				for x, y := range [3][]float64{s.a, s.u, s.s} {
@@ -82,19 +71,18 @@ func TestNewtonParts(t *testing.T) {
 					}
 				}
 			}
-			w.act, w.cd = w.act[:0], w.cd[:0]
+			var act []int
 			for j := range kv {
-				if s.side[j] != 0 || n == 1 {
-					w.act = append(w.act, j)
-					w.cd = append(w.cd, s.v[j]*s.s[j])
+				if s.side(j) != 0 || n == 1 {
+					act = append(act, j)
 				}
 			}
-			weigh(s)
+			w := s.newSystem(act)
 			if len(w.act) == 0 || len(w.act) == kv && n != 1 {
 				t.Fatalf("number %d: %d of %d columns are at a bound", n, len(w.act), kv)
 			}
-			entries := s.compress()
-			s.diagonal(entries)
+			w.entries = s.compress()
+			gotDiag := w.diagonal()
 			x, y, out := make([]float64, kv), make([]float64, k), make([]float64, kv)
 			xa, outA := make([]float64, len(w.act)), make([]float64, len(w.act))
 			for j := range x {
@@ -103,8 +91,8 @@ func TestNewtonParts(t *testing.T) {
 			for m := range xa {
 				xa[m] = float64(m%4) - 1
 			}
-			s.k.curvature(entries, x, y, w.row, out)
-			s.image(entries, 0, xa, outA)
+			s.k.curvature(w.entries, x, y, w.row, out)
+			w.image(0, xa, outA)
 			want, wantA, diag := make([]float64, kv), make([]float64, len(w.act)), append([]float64(nil), w.cd...)
 			for i := range k {
 				var mx, px float64
@@ -119,8 +107,8 @@ func TestNewtonParts(t *testing.T) {
 				}
 				for m, j := range w.act {
 					entry := s.u[i] * s.k.m[i*kv+j] * s.v[j]
-					wantA[m] += entry / s.in.mass[i] * px
-					diag[m] -= entry * entry / s.in.mass[i]
+					wantA[m] += entry / s.c.mass[i] * px
+					diag[m] -= entry * entry / s.c.mass[i]
 				}
 			}
 			top := slices.Max(w.cd)
@@ -131,8 +119,8 @@ func TestNewtonParts(t *testing.T) {
 			}
 			for m := range wantA {
 				wantA[m] = w.cd[m]*xa[m] - wantA[m]
-				if !(math.Abs(outA[m]-wantA[m]) <= left*top) || !(math.Abs(w.diag[m]-diag[m]) <= left*top) {
-					t.Errorf("number %d: column %d: %v with %v on the diagonal, want %v and %v", n, m, outA[m], w.diag[m], wantA[m],
+				if !(math.Abs(outA[m]-wantA[m]) <= left*top) || !(math.Abs(gotDiag[m]-diag[m]) <= left*top) {
+					t.Errorf("number %d: column %d: %v with %v on the diagonal, want %v and %v", n, m, outA[m], gotDiag[m], wantA[m],
 						diag[m])
 				}
 			}
@@ -149,8 +137,8 @@ func TestNewtonParts(t *testing.T) {
 		}
 		var value, size float64
 		for i, u := range s.u {
-			value += s.in.mass[i] * math.Log(u)
-			size += math.Abs(s.in.mass[i] * math.Log(u))
+			value += s.c.mass[i] * math.Log(u)
+			size += math.Abs(s.c.mass[i] * math.Log(u))
 		}
 		for j, x := range q {
 			value += x * (math.Log(x) - logS[j])
@@ -168,7 +156,7 @@ func TestNewtonParts(t *testing.T) {
 // before.
 func TestSparseDrift(t *testing.T) {
 	s := midway(t, scattered(t, 30, 0.02), 3)
-	w := &sparseKernel{csr: csr{ptr: []int{0}}, u0: append([]float64(nil), s.u...), v0: append([]float64(nil), s.v...)}
+	w := &sparse{ptr: []int{0}, u0: slices.Clone(s.u), v0: slices.Clone(s.v)}
 	for i := range s.c.k {
 		for j := range s.c.n {
 			w.idx, w.val = append(w.idx, int32(j)), append(w.val, s.k.m[i*s.c.n+j])
@@ -179,14 +167,14 @@ func TestSparseDrift(t *testing.T) {
 		rows, cols float64
 		want       bool
 	}{{1, 1, true}, {1e5, 0.9e6, true}, {1e5, 1.1e6, false}, {0.9e11, 1, true}, {1, 1.1e11, false}, {1e-5, 1e15, true}} {
-		mu := append([]float64(nil), s.in.mass...)
+		mu := append([]float64(nil), s.c.mass...)
 		mu[3] *= tt.rows // and so does u
 		v := append([]float64(nil), s.v...)
 		w.v0[5] = v[5] / tt.cols
 		w.u0 = append(w.u0[:0], s.u...)
 		if tt.rows < 1 {
 			for i := range mu {
-				mu[i] = s.in.mass[i] * tt.rows
+				mu[i] = s.c.mass[i] * tt.rows
 			}
 		}
 		if got := w.normalise(s.k, mu, v, make([]float64, s.c.k), make([]float64, s.c.k),
@@ -318,7 +306,7 @@ func TestSettle(t *testing.T) {
 			for j := range e {
 				e[j] = (prices[j] - s.c.row[i][j]) / reg
 			}
-			logU[i] = math.Log(s.in.mass[i]) - logSumExp(e)
+			logU[i] = math.Log(s.c.mass[i]) - logSumExp(e)
 		}
 		for j := range logS {
 			e := make([]float64, k)
@@ -327,7 +315,7 @@ func TestSettle(t *testing.T) {
 			}
 			logS[j] = logSumExp(e)
 		}
-		if s.in.level != 0 {
+		if s.c.fixed {
 			continue
 		}
 		q, theta, err := kl.Project(logS, s.lo, s.hi)
@@ -503,16 +491,15 @@ func TestEntriesThatCount(t *testing.T) {
 		{520, 1030, sparseShare, 3, false}} {
 		g := newGenerator(54)
 		k, n := tt.k, tt.n
-		c := &costs{watch: &watch{}, k: k, n: n}
-		s := &fast{c: c, k: &kernel{c: c, ch: 1, m: make([]float64, k*n)}, in: &instance{mass: make([]float64, k)},
-			sound: true}
+		c := &core{watch: &watch{}, k: k, n: n}
+		c.mass = make([]float64, k)
+		s := &fast{c: c, k: &kernel{c: c, ch: 1, m: make([]float64, k*n)}}
+		s.sound = true
 		s.a, s.u, s.s, s.v = make([]float64, k), make([]float64, k), make([]float64, n), make([]float64, n)
-		w := &s.newt
 		va := make([]float64, n)
 		for j := range n {
 			va[j] = math.Pow(10, 6*g.float()-3)
 			s.v[j] = va[j]
-			w.act = append(w.act, j)
 		}
 		for i := range k {
 			s.u[i] = math.Pow(10, -12*g.float())
@@ -525,25 +512,19 @@ func TestEntriesThatCount(t *testing.T) {
 				s.a[i] += x * va[j]
 				s.s[j] += x * s.u[i]
 			}
-			s.in.mass[i] = s.u[i] * s.a[i]
+			s.c.mass[i] = s.u[i] * s.a[i]
 		}
-		var ptr []int
-		var idx []int32
-		var val []float64
 		if tt.share == dropped {
 			if got := s.compress() != nil; got != tt.want {
 				t.Errorf("%+v: %v", tt, got)
 			}
-			ptr, idx, val = w.packed.ptr, w.packed.idx, w.packed.val
 		} else {
 			s.trySparse()
-			if got := s.k.sparse != nil; got != tt.want {
+			if got := s.k.few() != nil; got != tt.want {
 				t.Errorf("%+v: %v after %d tries", tt, got, s.tries)
 			}
-			if s.k.sparse != nil {
-				ptr, idx, val = s.k.sparse.ptr, s.k.sparse.idx, s.k.sparse.val
-			}
 		}
+		ptr, idx, val := s.k.kept.ptr, s.k.kept.idx, s.k.kept.val
 		if !tt.want {
 			continue
 		}
@@ -554,7 +535,7 @@ func TestEntriesThatCount(t *testing.T) {
 			at := ptr[i]
 			for j := range n {
 				p := s.u[i] * s.k.m[i*n+j] * va[j]
-				row, col := p/(share*s.in.mass[i]), p/(share*s.s[j]*va[j])
+				row, col := p/(share*s.c.mass[i]), p/(share*s.s[j]*va[j])
 				kept := at < ptr[i+1] && int(idx[at]) == j
 				if kept != (row > 1 || col > 1) && math.Abs(row-1) > edge && math.Abs(col-1) > edge {
 					t.Fatalf("%+v: entry (%d, %d) is %v shares of its row and %v of its column, and kept %v", tt, i, j, row, col, kept)

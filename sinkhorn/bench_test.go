@@ -72,7 +72,7 @@ func BenchmarkIteration(b *testing.B) {
 
 // plain is pass without absorbed potentials and without checks.
 func plain(s *fast) bool {
-	s.k.normalise(nil, s.in.mass, s.v, s.a, s.u, s.s)
+	s.k.normalise(nil, s.c.mass, s.v, s.a, s.u, s.s)
 	x, ok := kl.Scale(s.s, s.lo, s.hi, s.x)
 	if !ok {
 		return false
@@ -89,8 +89,8 @@ func plain(s *fast) bool {
 
 // prepare returns the workspace of the fast method with the kernel of p.
 func prepare(t testing.TB, p Problem) *fast {
-	in, c := loaded(t, p)
-	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: math.MaxInt32},
+	_, c := loaded(t, p)
+	s := newFast(c, Settings{Method: Fast, Tolerance: 1e-12, MaxIterations: math.MaxInt32},
 		newKernel(c))
 	copy(s.k.f, c.min)
 	s.build(c.reg)
@@ -138,6 +138,6 @@ func BenchmarkSparse(b *testing.B) {
 		s, _ = run(b, p)
 		s.k.free()
 	}
-	b.ReportMetric(float64(s.r.Stats.Passes), "passes")
-	b.ReportMetric(float64(s.r.Stats.CG), "cg")
+	b.ReportMetric(float64(s.stats.Passes), "passes")
+	b.ReportMetric(float64(s.stats.CG), "cg")
 }

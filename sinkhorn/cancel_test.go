@@ -161,14 +161,13 @@ func TestCancelledVerify(t *testing.T) {
 func TestCancelledThinColumns(t *testing.T) {
 	const k = 50
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &costs{watch: &watch{}, k: k, n: k, min: make([]float64, k), row: make([][]float64, k)}
+	c := &core{watch: &watch{}, k: k, n: k, min: make([]float64, k), row: make([][]float64, k)}
 	for i := range c.row {
 		c.row[i] = slices.Repeat([]float64{1}, k)
 	}
-	c.ctx = ctx
-	mass := slices.Repeat([]float64{1. / k}, k)
+	c.ctx, c.mass = ctx, slices.Repeat([]float64{1. / k}, k)
 	summed := func() (n int) {
-		p := newLogPlan(c, mass, 1, make([]float64, k))
+		p := newLogPlan(c, 1, make([]float64, k))
 		clear(p.cols)
 		for _, x := range p.logS() {
 			if x != 0 {

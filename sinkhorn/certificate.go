@@ -38,10 +38,11 @@ func (it *iterate) row(i int, dst []float64) {
 	}
 }
 
-// bounds are bounds on the exact problem with the potentials that prove the lower one, in scaled
-// costs, and what else a sweep over plan and cost yields. upper is the cost of the repaired plan plus slack times the
-// largest cost.
-type bounds struct {
+// certificate is what an iterate proves: bounds on the exact problem, with the potentials f and b behind the lower one,
+// in scaled costs, and what else a sweep over plan and cost yields. upper is the cost of the repaired plan plus slack
+// times the largest cost.
+type certificate struct {
+	*iterate
 	f, b         []float64
 	upper, lower float64
 	slack        float64 // roundoff, and four times the noise of the entries of the plan
@@ -53,11 +54,14 @@ type bounds struct {
 	residual     float64
 }
 
+// unproved is what is left of a run that was cut: nothing but its last q.
+func unproved(q []float64) *certificate { return &certificate{iterate: &iterate{q: q}} }
+
 // coarse is the residual from which on the plan is repaired for the upper bound: below, charging
 // the repair at the largest cost adds less than this times half the largest cost.
 const coarse = 1e-8
 
-// proof is an iterate on its way to its bounds.
+// proof is a certificate in the making.
 //
 // Lower bound. With f_i = min_j (C_ij - g_j), b_j = min_i (C_ij - f_i) >= g_j is a better potential than g;
 // rounded down, f_i + b_j <= C_ij holds exactly for the floats. A shift f + t, b - t by the best t follows.
@@ -67,10 +71,8 @@ const coarse = 1e-8
 // / 2, and r_i d_j / D does it (Altschuler, Weed and Rigollet 2017). When D is small its cost is not worth a second
 // look and D times the largest cost is charged.
 type proof struct {
-	in     *instance
-	lo, hi []float64 // of the live columns
-	it     *iterate
-	b      bounds
+	*certificate
+	c *core
 
 	repair, known  bool      // known: a first pass has done the sweep
 	t, d           []float64 // what scales the columns of the plan, and what they lack
@@ -80,46 +82,46 @@ type proof struct {
 }
 
 // certify finds the bounds of an iterate.
-func (in *instance) certify(c *costs, it *iterate) *bounds {
-	p := &proof{in: in, lo: in.compact(in.lo), hi: in.compact(in.hi), it: it}
+func (c *core) certify(it *iterate) *certificate {
+	p := &proof{certificate: &certificate{iterate: it}, c: c}
 	m := loops.Chunks(c.k, c.n)
-	if p.open(c, m); !p.known {
-		c.loop(m, func(ch int) { p.sweep(c, ch, m) })
+	if p.open(m); !p.known {
+		c.loop(m, func(ch int) { p.sweep(ch, m) })
 	}
 	if c.cut() { // nothing is proved
-		return &bounds{f: p.b.f, b: make([]float64, c.n), upper: c.most}
+		return &certificate{iterate: it, f: p.f, b: make([]float64, c.n), upper: c.most}
 	}
-	p.close(c)
-	return &p.b
+	p.close()
+	return p.certificate
 }
 
 // open is what comes before the sweep: what a repair has to do.
-func (p *proof) open(c *costs, m int) {
-	n, it := c.n, p.it
-	p.b = bounds{f: make([]float64, c.k), b: make([]float64, n)}
+func (p *proof) open(m int) {
+	c, n := p.c, p.c.n
+	p.f, p.b = make([]float64, c.k), make([]float64, n)
 	p.t, p.d = make([]float64, n), make([]float64, n)
 	p.carried, p.moved, p.low = make([]float64, c.k), make([]float64, c.k), make([]float64, m*n)
 	var left num.Twofold
 	bare := false
-	for _, x := range p.in.mass {
+	for _, x := range c.mass {
 		bare = bare || x == 0
 	}
-	for j, q := range it.q {
-		lack := q - it.cols[j]
-		p.b.residual += math.Abs(lack)
+	for j, q := range p.q {
+		lack := q - p.cols[j]
+		p.residual += math.Abs(lack)
 		p.t[j], p.d[j] = 1, max(0, lack)
 		if lack < 0 {
-			p.t[j] = q / it.cols[j]
+			p.t[j] = q / p.cols[j]
 		}
 		left = left.Add(p.d[j])
 	}
 	p.left = left.Float()
-	p.repair = !(p.b.residual <= coarse)
-	if p.known = it.first != nil && !p.repair && !bare; p.known {
-		copy(p.b.f, c.min) // g is constant, and f the least cost of a row but for that
-		copy(p.low, it.first.low)
-		for i, u := range it.u {
-			p.carried[i] = u * it.first.carried[i]
+	p.repair = !(p.residual <= coarse)
+	if p.known = p.first != nil && !p.repair && !bare; p.known {
+		copy(p.f, c.min) // g is constant, and f the least cost of a row but for that
+		copy(p.low, p.first.low)
+		for i, u := range p.u {
+			p.carried[i] = u * p.first.carried[i]
 		}
 		return
 	}
@@ -130,8 +132,8 @@ func (p *proof) open(c *costs, m int) {
 
 // sweep goes over the rows of one chunk. What the plan costs is, where it needs no repair, u times a product of v with
 // the matrix M_ij C_ij.
-func (p *proof) sweep(c *costs, ch, m int) {
-	n, kernel := c.n, p.it.m
+func (p *proof) sweep(ch, m int) {
+	c, n, kernel := p.c, p.c.n, p.m
 	mc, buf := make([]float64, loops.Rows*n), make([]float64, n)
 	from, to := loops.ChunkRows(c.k, m, ch)
 	for i := from; i < to; i += loops.Rows {
@@ -140,7 +142,7 @@ func (p *proof) sweep(c *costs, ch, m int) {
 		}
 		b := min(loops.Rows, to-i)
 		rows := c.row[i : i+b]
-		p.lower(rows, i, p.low[ch*n:(ch+1)*n])
+		p.potentials(rows, i, p.low[ch*n:(ch+1)*n])
 		if kernel == nil || p.repair {
 			for r, row := range rows {
 				p.carry(i+r, row, buf)
@@ -154,24 +156,24 @@ func (p *proof) sweep(c *costs, ch, m int) {
 			}
 		}
 		carried := p.carried[i : i+b]
-		loops.Times(mc[:b*n], n, p.it.v, carried)
+		loops.Times(mc[:b*n], n, p.v, carried)
 		for r := range carried {
-			carried[r] *= p.it.u[i+r]
+			carried[r] *= p.u[i+r]
 		}
 	}
 }
 
-// lower finds the potentials of rows from i on, and what they leave to the columns. A row without mass would only
+// potentials finds those of rows from i on, and what they leave to the columns. A row without mass would only
 // make the bound worse.
-func (p *proof) lower(rows [][]float64, i int, low []float64) {
-	f := p.b.f[i : i+len(rows)]
-	loops.MinDiffRows(rows, p.it.g, f)
-	for _, x := range p.in.mass[i : i+len(rows)] {
+func (p *proof) potentials(rows [][]float64, i int, low []float64) {
+	f := p.f[i : i+len(rows)]
+	loops.MinDiffRows(rows, p.g, f)
+	for _, x := range p.c.mass[i : i+len(rows)] {
 		if x > 0 {
 			continue
 		}
 		for r, row := range rows {
-			if p.in.mass[i+r] > 0 {
+			if p.c.mass[i+r] > 0 {
 				loops.MinInto(low, row, f[r])
 			}
 		}
@@ -183,7 +185,7 @@ func (p *proof) lower(rows [][]float64, i int, low []float64) {
 // carry finds what row i of the plan costs, and of its repaired form.
 func (p *proof) carry(i int, row, buf []float64) {
 	n := len(buf)
-	p.it.row(i, buf)
+	p.row(i, buf)
 	p.carried[i] = ge.Ddot(n, buf, 1, row, 1)
 	if !p.repair {
 		return
@@ -192,7 +194,7 @@ func (p *proof) carry(i int, row, buf []float64) {
 		buf[j] *= t
 	}
 	// The row may have lost, by rounding, a little more than it had.
-	rest := max(0, p.in.mass[i]-num.Sum(buf))
+	rest := max(0, p.c.mass[i]-num.Sum(buf))
 	p.moved[i] = ge.Ddot(n, buf, 1, row, 1)
 	if p.left > 0 {
 		p.moved[i] += rest / p.left * ge.Ddot(n, p.d, 1, row, 1)
@@ -200,46 +202,46 @@ func (p *proof) carry(i int, row, buf []float64) {
 }
 
 // close makes the bounds of what the sweep has found.
-func (p *proof) close(c *costs) {
-	b, n := &p.b, c.n
-	loops.JoinMinima(b.b, p.low)
-	for j, x := range b.b {
+func (p *proof) close() {
+	c, n := p.c, p.c.n
+	loops.JoinMinima(p.b, p.low)
+	for j, x := range p.b {
 		// Rounding may have raised C_ij - f_i by half a unit.
-		b.b[j] = math.Nextafter(x, math.Inf(-1))
+		p.b[j] = math.Nextafter(x, math.Inf(-1))
 	}
-	plain := num.Dot(p.in.mass, b.f) // dual value of the plan itself
+	plain := num.Dot(c.mass, p.f) // dual value of the plan itself
 	if !p.known {
-		plain += num.Dot(p.it.cols, p.it.g)
+		plain += num.Dot(p.cols, p.g)
 	}
-	if b.lower = p.shift(); b.lower == 0 && c.base != nil {
+	if p.lower = p.shift(); p.lower == 0 && c.base != nil {
 		// Reduced costs are not negative, which prices of 0 prove, and those that were given are not by as much.
-		copy(b.f, c.min)
-		clear(b.b)
-		b.lower = p.shift()
+		copy(p.f, c.min)
+		clear(p.b)
+		p.lower = p.shift()
 	}
-	b.transport = num.Sum(p.carried)
-	upper := b.transport + c.most*p.left
+	p.transport = num.Sum(p.carried)
+	upper := p.transport + c.most*p.left
 	if p.repair {
 		upper = min(upper, num.Sum(p.moved))
 	}
 	// Verify's plan has other rounding errors, and charges for them at the largest cost: each of its
 	// sums is off by an ulp for every term at most, its entries are cut to multiples of 2^-62, and
 	// they differ by the noise from those here.
-	b.roundoff = float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + float64(len(p.in.tiny))*tinyMass
-	b.slack = b.roundoff + 4*p.it.noise
-	charge := c.most * b.slack
+	p.roundoff = float64(c.k+n+64)*0x1p-52 + float64(c.k)*float64(n)*0x1p-62 + float64(c.tiny)*tinyMass
+	p.slack = p.roundoff + 4*p.noise
+	charge := c.most * p.slack
 	if charge < 0x1p-1022 { // where products lose bits, or all of them
 		charge += math.SmallestNonzeroFloat64
 	}
-	b.upper, b.lack = min(upper+charge, c.most), p.left
-	b.posterior = max(0, b.transport-plain)
+	p.upper, p.lack = min(upper+charge, c.most), p.left
+	p.posterior = max(0, p.transport-plain)
 }
 
 // shift moves f up and b down by the best constant, such that the sums do not grow, and returns the dual value,
 // rounded down.
 func (p *proof) shift() float64 {
-	f, b := p.b.f, p.b.b
-	if t := kl.BestShift(b, p.lo, p.hi, make([]int32, len(b))); t != 0 {
+	f, b := p.f, p.b
+	if t := kl.BestShift(b, p.c.lo, p.c.hi, make([]int32, len(b))); t != 0 {
 		for i, x := range f {
 			f[i] = math.Nextafter(x+t, math.Inf(-1))
 		}
@@ -247,22 +249,10 @@ func (p *proof) shift() float64 {
 			b[j] = math.Nextafter(x-t, math.Inf(-1))
 		}
 	}
-	value, off := kl.Dual(p.in.mass, f, b, p.lo, p.hi)
+	value, off := kl.Dual(p.c.mass, f, b, p.c.lo, p.c.hi)
 	// Columns that take no part have g_j >= -max f, and enter with hi_j g_j at least.
 	for _, x := range f {
-		off = max(off, float64(len(p.in.tiny))*0x1p-50*x)
+		off = max(off, float64(p.c.tiny)*0x1p-50*x)
 	}
 	return max(0, value-off-0x1p-1000)
-}
-
-// compact returns the entries of the live columns.
-func (in *instance) compact(x []float64) []float64 {
-	if in.cols == nil {
-		return x
-	}
-	y := make([]float64, len(in.cols))
-	for n, j := range in.cols {
-		y[n] = x[j]
-	}
-	return y
 }

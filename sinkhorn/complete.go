@@ -11,14 +11,17 @@ import (
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
-// complete fills in the parts of r that bounds b and iterate it determine, for all rows and columns.
-func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds, it *iterate) error {
+// complete fills in the parts of r that a certificate determines, for all rows and columns.
+func (in *instance) complete(ctx context.Context, c *core, r *Result, b *certificate) error {
+	if r.Reg = in.reg; b.reg != c.reg {
+		r.Reg = unscale(b.reg, c.exp, 0)
+	}
 	r.Q = append(r.Q[:0], in.lo...)
-	for n, x := range it.q {
+	for n, x := range b.q {
 		r.Q[in.col(n)] = math.Max(x, in.lo[in.col(n)])
 	}
 	r.LogV = in.everywhere(nil, math.Inf(-1))
-	for n, x := range it.logV {
+	for n, x := range b.logV {
 		r.LogV[in.col(n)] = x
 	}
 	r.Transport = math.Min(unscale(b.transport, c.exp, 0)+c.offset, math.MaxFloat64)
@@ -26,7 +29,7 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 	top := max(c.top, c.faint.top)
 	r.Posterior = unscale(b.posterior, c.exp, 1)
 	// objective = transport + reg * entropy; in this form reg may be of any size.
-	entropy := (b.objective - b.transport) / it.reg
+	entropy := (b.objective - b.transport) / b.reg
 	r.Objective = r.Transport + float64(r.Reg*entropy)
 	if math.IsInf(r.Objective, 0) {
 		r.Objective = math.Copysign(math.MaxFloat64, r.Objective)
@@ -49,7 +52,7 @@ func (in *instance) complete(ctx context.Context, c *costs, r *Result, b *bounds
 }
 
 // original returns the bounds in units of the cost as it was given.
-func (b *bounds) original(c *costs) (upper, lower float64) {
+func (b *certificate) original(c *core) (upper, lower float64) {
 	upper, lower = unscale(b.upper, c.exp, 1), unscale(b.lower, c.exp, -1)
 	if c.most == math.MaxFloat64 && c.exp != 0 {
 		// The largest cost, of a column that takes next to nothing, is beyond the scale of the others.
@@ -122,7 +125,7 @@ func unscale(x float64, exp, dir int) float64 {
 // potentials extends the bounds' potentials to columns without a part and to rows without mass, such that f_i + g_j
 // <= C_ij for all floats returned. If the context ends on the way, rows that were not read get potentials that hold
 // for all costs, as do columns without a part, and the status is Cancelled.
-func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *bounds) error {
+func (in *instance) potentials(ctx context.Context, c *core, r *Result, b *certificate) error {
 	f, g := make([]float64, in.k), in.everywhere(b.b, 0)
 	in.unscaled(c, b, f, g)
 	w := &watch{ctx: ctx}
@@ -139,7 +142,7 @@ func (in *instance) potentials(ctx context.Context, c *costs, r *Result, b *boun
 
 // unscaled sets the potentials of rows with mass and live columns, in units of the cost as it was given. g holds those
 // of the bounds.
-func (in *instance) unscaled(c *costs, b *bounds, f, g []float64) {
+func (in *instance) unscaled(c *core, b *certificate, f, g []float64) {
 	down := math.Inf(-1)
 	for n, x := range b.f {
 		y := unscale(x, c.exp, 0)
@@ -196,7 +199,7 @@ func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 
 // deadColumns sets g in the columns that take no part to the largest potentials that will do, or to some that hold for
 // all costs if the context ends.
-func (in *instance) deadColumns(w *watch, c *costs, f, g []float64) {
+func (in *instance) deadColumns(w *watch, c *core, f, g []float64) {
 	least := make([]float64, in.kv)
 	part := slices.Repeat([]float64{math.MaxFloat64}, loops.Chunks(c.k, in.kv)*in.kv)
 	w.rows(c.k, in.kv, func(ch, a int) {

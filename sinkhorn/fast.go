@@ -1,8 +1,8 @@
 package sinkhorn
 
 import (
-	"context"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
@@ -16,33 +16,17 @@ import (
 // gives the same plans as one on the original kernel, but for the projection, which has to see
 // the original s: that is s_j exp(-g_j/reg), up to a factor for all j.
 type fast struct {
-	in  *instance
-	c   *costs
-	ctx context.Context
-	set Settings
-	r   *Result
+	c   *core
 	k   *kernel
+	set Settings
 	scalings
-	newt newton
-	damp float64 // Levenberg shift
-
-	rows   int    // with mass: on a shared kernel, not all are
-	sound  bool   // the last pass was in range
-	opened *sweep // of open, or of the kernel that is shared
-
-	// Of the level in hand.
-	plan  schedule
-	try   int     // index of plan
-	goal  float64 // residual to reach
-	last  bool    // it is the final one
-	tries int     // how often entries of the kernel were left out
-	check float64 // residual at which the gap is looked at next
-	gap   float64 // that of the last look at this level
-	bias  float64 // the posterior bound over the gap asked for, at that look
-
+	level
+	try    int     // index of the schedule in hand
+	damp   float64 // Levenberg shift
+	opened *sweep  // of open, or of the kernel that is shared
+	stats  Stats
 	stop   Status
-	found  *bounds // of the certificate that met the gap
-	foundI *iterate
+	found  *certificate // that met the gap
 }
 
 // scalings are the vectors of an iteration of Algorithm 1 on the kernel at hand.
@@ -51,14 +35,38 @@ type scalings struct {
 	v      []float64 // of the present iterate
 	a, u   []float64 // M v and mu / M v
 	s      []float64 // M' u
-	w      []float64 // exp(-g/reg), bounded
-	t      []float64 // w s: the original s
-	q      []float64 // projection of t
-	x      float64   // e^theta: q = clip(x t, lo, hi)
-	side   []int8    // -1 where q is lo, +1 where hi, 0 where x t
+	w      []float64 // exp(-g/reg), bounded: w s is the original s
+	q      []float64 // projection of w s
+	x      float64   // e^theta: q = clip(x w s, lo, hi)
 	next   []float64 // v of the next iterate, q/s
 	res    float64   // |q - v s|_1
+	sound  bool      // the last pass was in range
 	exact  kl.Workspace
+}
+
+// side returns -1 where q is lo, +1 where it is hi, and 0 where it is x w s.
+func (s *scalings) side(j int) int {
+	switch q := s.q[j]; {
+	case q <= s.lo[j]:
+		return -1
+	case q >= s.hi[j]:
+		return 1
+	}
+	return 0
+}
+
+// active reports whether column j holds mass and is at a bound.
+func (s *scalings) active(j int) bool { return s.q[j] > 0 && s.side(j) != 0 }
+
+// activeColumns lists them.
+func (s *scalings) activeColumns() []int {
+	list := make([]int, 0, len(s.q))
+	for j := range s.q {
+		if s.active(j) {
+			list = append(list, j)
+		}
+	}
+	return list
 }
 
 // schedule says how Reg comes down: each level has the one before over rate, and is left when the
@@ -91,43 +99,36 @@ const (
 )
 
 // newFast returns a workspace with nothing in it. Its kernel has to be freed.
-func newFast(ctx context.Context, in *instance, c *costs, set Settings, k *kernel) *fast {
-	s := &fast{in: in, c: c, ctx: ctx, set: set, r: &Result{Settings: set, Reg: in.reg}, k: k, rows: c.k}
+func newFast(c *core, set Settings, k *kernel) *fast {
+	s := &fast{c: c, k: k, set: set}
 	s.x = 1
-	s.lo, s.hi = append([]float64(nil), in.compact(in.lo)...), in.compact(in.hi)
+	s.lo, s.hi = slices.Clone(c.lo), c.hi
 	for j, x := range s.lo {
 		if x <= tinyMass {
 			s.lo[j] = 0
 		}
 	}
-	for _, p := range []*[]float64{&s.v, &s.s, &s.w, &s.t, &s.q, &s.next} {
+	for _, p := range []*[]float64{&s.v, &s.s, &s.w, &s.q, &s.next} {
 		*p = make([]float64, c.n)
 	}
 	s.a, s.u = make([]float64, c.k), make([]float64, c.k)
-	s.side = make([]int8, c.n)
 	return s
 }
 
-// fast runs method Fast.
-func (in *instance) fast(ctx context.Context, c *costs, set Settings) (*Result, *bounds, *iterate) {
-	s := newFast(ctx, in, c, set, newKernel(c))
+// fast runs method Fast from a start, or a start of its own if that is nil.
+func (c *core) fast(set Settings, start []float64) (Result, *certificate) {
+	s := newFast(c, set, newKernel(c))
 	defer s.k.free()
-	s.run()
-	r, b, it := s.finish()
-	if c.cut() {
-		it = &iterate{q: s.q}
-	}
-	return r, b, it
+	s.run(start)
+	return s.finish()
 }
 
 // run tries schedule after schedule; s.stop says why it ended.
-func (s *fast) run() {
-	start := s.set.Initial
-	if start == nil && !s.in.choose && s.probe() {
+func (s *fast) run(start []float64) {
+	if start == nil && !s.c.choose && s.probe() {
 		return
 	}
 	for s.try = range schedules {
-		s.plan = schedules[s.try]
 		if s.descend(start) {
 			return
 		}
@@ -137,33 +138,31 @@ func (s *fast) run() {
 
 // descend solves level after level. It reports false when another schedule should be tried.
 func (s *fast) descend(start []float64) bool {
-	reg := s.c.reg
+	plan, reg := schedules[s.try], s.c.reg
 	level := reg
 	s.x, s.damp = 1, 0
 	clear(s.k.g)
 	copy(s.k.f, s.c.min)
 	if start != nil {
-		for j, y := range tameLogs(append([]float64(nil), s.in.compact(start)...)) {
+		for j, y := range tameLogs(slices.Clone(start)) {
 			s.k.g[j] = y * reg
 		}
 		s.logStep(reg)
 	} else {
 		for level*annealStart < s.c.rng {
-			level *= s.plan.rate
+			level *= plan.rate
 		}
 		level = math.Max(reg, math.Min(level, s.c.rng/annealStart))
 	}
 	for {
-		s.last = level <= reg
-		s.goal = s.plan.tol
+		s.level = newLevel(plan.tol, level <= reg)
 		if s.last {
 			level = reg
-			if s.goal = s.set.residual(); s.in.choose {
+			if s.goal = s.set.residual(); s.c.choose {
 				s.goal = leastGap // for an optimum of 0, which only a plan without a defect proves
 			}
 		}
-		s.check, s.gap = math.Inf(1), math.Inf(1)
-		switch s.level(level) {
+		switch s.solve(level) {
 		case stopped:
 			return true
 		case noProgress:
@@ -177,10 +176,10 @@ func (s *fast) descend(start []float64) bool {
 		}
 		s.absorb()
 		reg = s.c.reg
-		if s.in.choose && !s.last && s.biasSmall() {
+		if s.c.choose && !s.last && s.biasSmall() {
 			reg = level // solved to the end, it leaves a gap of the posterior bound at most
 		}
-		level = math.Max(reg, level/s.plan.rate)
+		level = math.Max(reg, level/plan.rate)
 	}
 }
 
@@ -197,7 +196,7 @@ func (s *fast) reach(depth float64) {
 
 // build makes the kernel for the potentials in s.k and v = 1.
 func (s *fast) build(reg float64) {
-	s.k.sparse = nil
+	s.k.whole()
 	s.k.build(reg)
 	s.start(reg)
 }
@@ -206,9 +205,9 @@ func (s *fast) build(reg float64) {
 func (s *fast) open(reg float64) bool {
 	s.start(reg)
 	if s.opened == nil {
-		s.opened = s.k.open(reg, s.in.mass, s.a, s.u, s.s)
+		s.opened = s.k.open(reg, s.c.mass, s.a, s.u, s.s)
 	} else {
-		s.k.reopen(s.opened, s.in.mass, s.a, s.u, s.s)
+		s.k.reopen(s.opened, s.c.mass, s.a, s.u, s.s)
 	}
 	s.sound = !s.c.cut() && s.balance()
 	return s.sound
@@ -216,7 +215,7 @@ func (s *fast) open(reg float64) bool {
 
 // start sets v = 1.
 func (s *fast) start(reg float64) {
-	s.r.Stats.Rebuilds++
+	s.stats.Rebuilds++
 	for j, g := range s.k.g {
 		s.v[j] = 1
 		s.w[j] = math.Max(1/far, math.Min(math.Exp(-g/reg), far))
@@ -235,7 +234,7 @@ func (s *fast) absorb() {
 	_, e := math.Frexp(math.Max(s.c.max, reg))
 	grid := math.Ldexp(1, e-44)
 	for i, u := range s.u {
-		s.k.f[i] = round(s.k.f[i]+reg*(math.Log(u/s.in.mass[i])+theta), grid)
+		s.k.f[i] = round(s.k.f[i]+reg*(math.Log(u/s.c.mass[i])+theta), grid)
 	}
 	for j, v := range s.v {
 		s.k.g[j] = round(s.k.g[j]+reg*(math.Log(v)-theta), grid)
@@ -254,21 +253,20 @@ func (s *fast) pass() bool {
 // products does those of one iteration of Algorithm 1 for v, and the projection. It reports
 // false if the scalings have left the range in which floats serve.
 func (s *fast) products() bool {
-	if s.k.sparse == nil || !s.k.sparse.normalise(s.k, s.in.mass, s.v, s.a, s.u, s.s) {
-		s.k.sparse = nil
-		s.k.normalise(nil, s.in.mass, s.v, s.a, s.u, s.s)
+	if few := s.k.few(); few == nil || !few.normalise(s.k, s.c.mass, s.v, s.a, s.u, s.s) {
+		s.k.whole()
+		s.k.normalise(nil, s.c.mass, s.v, s.a, s.u, s.s)
 	}
 	return !s.c.cut() && s.balance()
 }
 
 // balance does the projection after the products.
 func (s *fast) balance() bool {
-	s.r.Iterations++
-	s.r.Stats.Passes++
+	s.stats.Passes++
 	if !s.inRange() {
 		return false
 	}
-	s.project(s.in.level != 0)
+	s.project(s.c.fixed)
 	// A small v is harmless: it belongs to a column with little mass.
 	for _, v := range s.next {
 		if !(v < wide && v > 1/far) {
@@ -294,10 +292,11 @@ func (s *scalings) inRange() bool {
 	return true
 }
 
-// project sets q, x, side, next and res from s and v. q is lo where the box is a point.
+// project sets q, x, next and res from s and v. q is lo where the box is a point.
 func (s *scalings) project(point bool) {
 	n := len(s.s)
-	t, w, lo, hi, q := s.t[:n], s.w[:n], s.lo[:n], s.hi[:n], s.q[:n]
+	w, lo, hi, q, next := s.w[:n], s.lo[:n], s.hi[:n], s.q[:n], s.next[:n]
+	t := next // the original s, until all of it is read
 	for j, y := range s.s {
 		t[j] = w[j] * y
 	}
@@ -320,15 +319,9 @@ func (s *scalings) project(point bool) {
 		}
 	}
 	var res float64
-	side, next, v := s.side[:n], s.next[:n], s.v[:n]
+	v := s.v[:n]
 	for j, x := range q {
-		side[j] = 0
-		if x <= lo[j] {
-			side[j] = -1
-		} else if x >= hi[j] {
-			side[j] = 1
-		}
-		if side[j] == 0 || x == 0 {
+		if x == 0 || x > lo[j] && x < hi[j] {
 			next[j] = s.x * w[j]
 		} else {
 			next[j] = x / s.s[j]
@@ -357,7 +350,7 @@ func (s *fast) logStep(reg float64) {
 	for j, g := range s.k.g {
 		logV[j] = g / reg
 	}
-	logS, theta := newLogPlan(s.c, s.in.mass, reg, tameLogs(logV)).project(s.lo, s.hi, q)
+	logS, theta := newLogPlan(s.c, reg, tameLogs(logV)).project(s.lo, s.hi, q)
 	for j, x := range logS {
 		// log v - theta, with v = q/s = clip(e^theta, lo/s, hi/s)
 		s.k.g[j] = reg * math.Min(math.Max(0, num.Log(s.lo[j])-x-theta), num.Log(s.hi[j])-x-theta)
@@ -380,7 +373,7 @@ func (s *fast) iterate() *iterate {
 		it.cols[j] = v * s.s[j]
 		top = math.Max(top, math.Abs(it.g[j]))
 	}
-	if s.r.Stats.Passes == 1 {
+	if s.stats.Passes == 1 {
 		it.first = s.opened
 	}
 	// Exponents are sums of three numbers of this size at most, here and in Verify.
@@ -390,89 +383,86 @@ func (s *fast) iterate() *iterate {
 
 // certified computes bounds for the present iterate and reports whether they prove the gap.
 func (s *fast) certified() bool {
-	it := s.iterate()
-	b := s.in.certify(s.c, it)
-	s.found, s.foundI = b, it
+	b := s.c.certify(s.iterate())
 	upper, lower := b.original(s.c)
 	gap := upper - lower
 	met := func(gap float64) bool { return s.set.met(gap, upper, s.c.top*b.roundoff, s.c.top) }
-	small := met(gap)
+	found, small := b, met(gap)
 	if !small && met(gap-s.c.top*(b.slack-b.roundoff)) {
 		// What is kept in hand for noise stands in the way: the plan without it may be as good as that.
-		s.found, s.foundI = s.careful()
-		small = s.found.small(s.set.Gap, s.c)
+		found = s.careful()
+		small = found.small(s.set.Gap, s.c)
 	}
 	if small {
-		s.stop = Converged
+		s.found, s.stop = found, Converged
 		return true
 	}
-	s.found, s.foundI = nil, nil
 	s.gap, s.bias = b.upper-b.lower, b.bias(s.set.Gap, s.c)
 	return false
 }
 
-// finish makes the Result of the present iterate.
-func (s *fast) finish() (*Result, *bounds, *iterate) {
-	if s.k.sparse != nil {
-		s.k.sparse = nil
+// finish makes the Result of the present iterate, and what it proves.
+func (s *fast) finish() (Result, *certificate) {
+	if s.k.few() != nil {
+		s.k.whole()
 		s.pass()
 	}
-	s.r.Status = s.stop
-	s.r.Residual = s.res
-	s.r.Reg = unscale(s.k.reg, s.c.exp, 0)
-	if s.k.reg == s.c.reg {
-		s.r.Reg = s.in.reg
-	}
-	b, it := s.found, s.foundI
-	if it == nil && s.sound {
-		it = s.iterate()
-		b = s.in.certify(s.c, it)
+	r := Result{Settings: s.set, Status: s.stop, Residual: s.res, Iterations: s.stats.Passes, Stats: s.stats}
+	b := s.found
+	if b == nil && s.sound {
+		b = s.c.certify(s.iterate())
 	}
 	// Where scalings are out of range, or where the rounding of absorbed potentials is most of the gap, one
 	// step of Algorithm 1 in the log domain says the same without.
 	switch {
-	case it != nil && it.m == nil: // that is the case
-		s.r.Residual = b.residual
-		return s.r, b, it
-	case it == nil || s.c.max*it.noise > 1e-3*(b.upper-b.lower):
-		return s.finishCarefully()
+	case b != nil && b.m == nil: // that is the case
+		r.Residual = b.residual
+	case b == nil || s.c.max*b.noise > 1e-3*(b.upper-b.lower):
+		b = s.careful()
+		r.Residual, r.Status = b.residual, s.carefulStatus(b)
+	default:
+		kl.Repair(s.q, s.lo, s.hi)
+		b.objective = s.objective(b.iterate)
 	}
-	kl.Repair(s.q, s.lo, s.hi)
-	var obj float64
-	for i, m := range s.in.mass {
-		obj += m * s.k.f[i]
+	if s.c.cut() {
+		b = unproved(s.q)
+	}
+	return r, b
+}
+
+// objective returns <C, P> + reg sum P log P of the present iterate.
+func (s *fast) objective(it *iterate) (value float64) {
+	for i, m := range s.c.mass {
+		value += m * s.k.f[i]
 		if s.u[i] > 0 { // else m is below 1e-300, and so is what it adds
-			obj += m * s.k.reg * math.Log(s.u[i])
+			value += m * s.k.reg * math.Log(s.u[i])
 		}
 	}
 	theta := math.Log(s.x)
 	for j, x := range it.cols {
 		if x > 0 {
-			obj += x * (it.g[j] + s.k.reg*theta)
+			value += x * (it.g[j] + s.k.reg*theta)
 		}
 	}
-	b.objective = obj
-	return s.r, b, it
+	return value
 }
 
-// finishCarefully is finish by careful.
-func (s *fast) finishCarefully() (*Result, *bounds, *iterate) {
-	b, it := s.careful()
-	s.r.Residual = b.residual
-	// Where the bounds decide, these do, and not those of the plan before.
+// carefulStatus is the status of a run whose result is that of careful: where the bounds decide, these do, and not those
+// of the plan before.
+func (s *fast) carefulStatus(b *certificate) Status {
 	if set := s.set; set.Gap > 0 && set.Tolerance == 0 {
 		switch small := b.small(set.Gap, s.c); {
-		case small && (s.r.Status == Stalled || s.r.Status == RegLimit):
-			s.r.Status = Converged
-		case !small && s.r.Status == Converged:
-			s.r.Status = Stalled
+		case small && (s.stop == Stalled || s.stop == RegLimit):
+			return Converged
+		case !small && s.stop == Converged:
+			return Stalled
 		}
 	}
-	return s.r, b, it
+	return s.stop
 }
 
 // careful makes the plan by one step of Algorithm 1 in the log domain.
-func (s *fast) careful() (*bounds, *iterate) {
+func (s *fast) careful() *certificate {
 	logV, q := make([]float64, s.c.n), make([]float64, s.c.n)
 	for j, g := range s.k.g {
 		logV[j] = g / s.k.reg
@@ -480,10 +470,9 @@ func (s *fast) careful() (*bounds, *iterate) {
 			logV[j] += x
 		}
 	}
-	plan := newLogPlan(s.c, s.in.mass, s.k.reg, logV)
-	_, theta := plan.project(s.in.compact(s.in.lo), s.hi, q)
-	it := plan.iterate(theta, q)
-	b := s.in.certify(s.c, it)
+	plan := newLogPlan(s.c, s.k.reg, logV)
+	_, theta := plan.project(s.c.lo, s.hi, q)
+	b := s.c.certify(plan.iterate(theta, q))
 	b.objective = plan.objective()
-	return b, it
+	return b
 }

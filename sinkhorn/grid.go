@@ -53,7 +53,7 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 	a := grid.Solve(ctx, grid.Problem{Grid: g, Mu: mu, Lo: in.lo, Hi: in.hi, Reg: in.reg},
 		grid.Settings{Tolerance: set.Tolerance, Gap: set.Gap, MaxIterations: set.MaxIterations, Initial: set.Initial,
 			Choose: in.choose})
-	r := &Result{
+	r := Result{
 		Q: a.Q, Potentials: Potentials{F: a.F, G: a.G}, LogV: a.LogV, Reg: a.Reg, Transport: a.Transport,
 		Objective: a.Objective,
 		Lower:     a.Lower, Upper: rare.add(a.Upper, 0, a.Largest), Posterior: a.Posterior,
@@ -61,9 +61,9 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 		Stats: Stats{Passes: a.Iterations}, Settings: set, Flow: a.Flow,
 	}
 	if a.Q == nil {
-		r = in.unfinished(r, a.Largest, nil)
+		in.unfinished(&r, a.Largest, nil)
 	}
-	return *r, r.err(ctx)
+	return r, r.err(ctx)
 }
 
 // gridRows fills in the potentials f of rows without mass on a large grid at squared distance, given the prices

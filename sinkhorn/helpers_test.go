@@ -14,7 +14,7 @@ import (
 var methods = []Method{Paper, Fast}
 
 // loaded reads p, as the methods do.
-func loaded(t testing.TB, p Problem) (*instance, *costs) {
+func loaded(t testing.TB, p Problem) (*instance, *core) {
 	t.Helper()
 	in, err := newInstance(p)
 	if err != nil {

@@ -19,17 +19,16 @@ var ge gonum.Implementation
 //
 // so that the plan is P_ij = u_i M_ij v_j with u and v near the masses and near 1.
 type kernel struct {
-	c    *costs
+	c    *core
 	reg  float64
 	f, g []float64 // in units of (scaled) cost
 	m    []float64 // k x n, row-major
 	ch   int       // number of chunks
 	part []float64 // ch x n: partial column sums
-	// sparse, if not nil, holds the entries that count; spare is the last one, for its memory.
-	sparse, spare *sparseKernel
+	kept sparse    // the entries that count, where few do
 }
 
-func newKernel(c *costs) *kernel {
+func newKernel(c *core) *kernel {
 	k := &kernel{c: c, ch: loops.Chunks(c.k, c.n)}
 	k.m = lease(c.k * c.n)
 	k.part = make([]float64, k.ch*c.n)
@@ -90,7 +89,7 @@ func (k *kernel) blocks(s []float64, f func(from, to, chunk int, part []float64)
 }
 
 // times sets a = M v for rows from to to, with the entries in w alone if it is not nil.
-func (k *kernel) times(w *csr, from, to int, v, a []float64) {
+func (k *kernel) times(w *sparse, from, to int, v, a []float64) {
 	if w == nil {
 		loops.Times(k.m[from*k.c.n:to*k.c.n], k.c.n, v, a[from:to])
 		return
@@ -102,7 +101,7 @@ func (k *kernel) times(w *csr, from, to int, v, a []float64) {
 }
 
 // add adds M' u to s for the same rows.
-func (k *kernel) add(w *csr, from, to int, u, s []float64) {
+func (k *kernel) add(w *sparse, from, to int, u, s []float64) {
 	if w == nil {
 		loops.AddColumns(k.m[from*k.c.n:to*k.c.n], k.c.n, u[from:to], s)
 		return
@@ -113,10 +112,21 @@ func (k *kernel) add(w *csr, from, to int, u, s []float64) {
 	}
 }
 
+// few returns the entries that serve passes, or nil for all.
+func (k *kernel) few() *sparse {
+	if k.kept.passes {
+		return &k.kept
+	}
+	return nil
+}
+
+// whole makes passes use all entries again.
+func (k *kernel) whole() { k.kept.passes = false }
+
 // normalise does the two products of an iteration of Algorithm 1 in one pass over the kernel, or the entries w of it:
 //
 //	a = M v,  u = mu / a,  s = M' u.
-func (k *kernel) normalise(w *csr, mu, v, a, u, s []float64) {
+func (k *kernel) normalise(w *sparse, mu, v, a, u, s []float64) {
 	k.blocks(s, func(from, to, _ int, part []float64) {
 		k.times(w, from, to, v, a)
 		for i := from; i < to; i++ {
@@ -127,7 +137,7 @@ func (k *kernel) normalise(w *csr, mu, v, a, u, s []float64) {
 }
 
 // curvature sets out = M' diag(row) M x, of the kernel or the entries w of it. y is scratch space.
-func (k *kernel) curvature(w *csr, x, y, row, out []float64) {
+func (k *kernel) curvature(w *sparse, x, y, row, out []float64) {
 	k.blocks(out, func(from, to, _ int, part []float64) {
 		k.times(w, from, to, x, y)
 		for i := from; i < to; i++ {
@@ -138,7 +148,7 @@ func (k *kernel) curvature(w *csr, x, y, row, out []float64) {
 }
 
 // squares sets out_j = sum_i row_i M_ij^2, of the kernel or the entries w of it.
-func (k *kernel) squares(w *csr, row, out []float64) {
+func (k *kernel) squares(w *sparse, row, out []float64) {
 	n := k.c.n
 	k.blocks(out, func(from, to, _ int, part []float64) {
 		for i := from; i < to; i++ {
@@ -222,15 +232,15 @@ func (k *kernel) join(s []float64) {
 }
 
 // rows calls f for every row.
-func (c *costs) rows(f func(ch, i int)) { c.watch.rows(c.k, c.n, f) }
+func (c *core) rows(f func(ch, i int)) { c.watch.rows(c.k, c.n, f) }
 
 // rowMinima sets f_i = min_j (C_ij - g_j).
-func (c *costs) rowMinima(g, f []float64) {
+func (c *core) rowMinima(g, f []float64) {
 	c.rows(func(_, i int) { f[i] = loops.MinDiff(c.row[i], g) })
 }
 
 // columnMinima sets b_j = min_i (C_ij - f_i).
-func (c *costs) columnMinima(f, b []float64) {
+func (c *core) columnMinima(f, b []float64) {
 	part := slices.Repeat([]float64{math.Inf(1)}, loops.Chunks(c.k, c.n)*c.n)
 	c.rows(func(ch, i int) { loops.MinInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i]) })
 	loops.JoinMinima(b, part)

@@ -21,7 +21,7 @@ func TestNormalise(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {3, 7}, {250, 131}, {517, 1030}, {k, n}} {
 		k, n := shape[0], shape[1]
 		g := newGenerator(uint64(k))
-		c := &costs{watch: &watch{}, k: k, n: n}
+		c := &core{watch: &watch{}, k: k, n: n}
 		m := newKernel(c)
 		v, mu := make([]float64, n), make([]float64, k)
 		for _, x := range [][]float64{m.m, v, mu} {

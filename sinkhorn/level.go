@@ -15,9 +15,9 @@ const (
 // limitReached looks for reasons to stop other than the goal.
 func (s *fast) limitReached() bool {
 	switch {
-	case s.ctx.Err() != nil:
+	case s.c.over():
 		s.stop = Cancelled
-	case s.r.Iterations+s.r.Stats.CG >= s.set.MaxIterations:
+	case s.stats.Passes+s.stats.CG >= s.set.MaxIterations:
 		s.stop = IterationLimit
 	default:
 		return false
@@ -25,8 +25,15 @@ func (s *fast) limitReached() bool {
 	return true
 }
 
-// progress is how a level gets on.
-type progress struct {
+// level is what method Fast knows of the Reg in hand.
+type level struct {
+	last  bool    // it is the final one
+	goal  float64 // residual to reach
+	tries int     // how often entries of the kernel were left out
+	check float64 // residual at which the gap is looked at next
+	gap   float64 // that of the last look
+	bias  float64 // the posterior bound over the gap asked for, at that look
+
 	best    float64 // least residual so far
 	since   int     // passes since it last fell by a tenth
 	prev    float64 // residual of the last pass, +Inf after a Newton step
@@ -35,47 +42,51 @@ type progress struct {
 	repairs int     // scalings brought back into range
 }
 
-// level solves at one reg.
-func (s *fast) level(reg float64) ending {
+// newLevel is a level before its first pass.
+func newLevel(goal float64, last bool) level {
+	return level{last: last, goal: goal, check: math.Inf(1), gap: math.Inf(1), best: math.Inf(1), prev: math.Inf(1), wait: 4}
+}
+
+// solve runs a level at reg to its end.
+func (s *fast) solve(reg float64) ending {
 	s.build(reg)
-	s.tries = 0
-	p := progress{best: math.Inf(1), prev: math.Inf(1), wait: 4}
 	for {
 		if !s.pass() {
-			if end := s.repair(reg, &p); end != running {
+			if end := s.repair(reg); end != running {
 				return end
 			}
 			continue
 		}
-		if p.since++; s.res < 0.9*p.best {
-			p.best, p.since = s.res, 0
+		if s.since++; s.res < 0.9*s.best {
+			s.best, s.since = s.res, 0
 		}
 		if s.atGoal() {
-			if !s.last || s.k.sparse == nil {
+			if !s.last || s.k.few() == nil {
 				return s.endAtGoal()
 			}
 			// Once more with the full kernel, and on with that if need be.
-			s.k.sparse, s.tries = nil, sparseTries
+			s.k.whole()
+			s.tries = sparseTries
 			continue
 		}
-		if end := s.checkStall(&p); end != running {
+		if end := s.checkStall(); end != running {
 			return end
 		}
-		s.advance(&p)
+		s.advance()
 	}
 }
 
 // repair absorbs scalings that are out of range; if that does not help, it reaches for the columns.
-func (s *fast) repair(reg float64, p *progress) ending {
+func (s *fast) repair(reg float64) ending {
 	if s.limitReached() {
 		return stopped
 	}
 	s.rescue(reg)
-	switch p.repairs++; {
-	case p.repairs > 100*rescues:
+	switch s.repairs++; {
+	case s.repairs > 100*rescues:
 		s.stop = Stalled
 		return stopped
-	case p.repairs > rescues && !s.lastTry():
+	case s.repairs > rescues && !s.lastTry():
 		return noProgress
 	}
 	return running
@@ -83,7 +94,7 @@ func (s *fast) repair(reg float64, p *progress) ending {
 
 // atGoal reports whether the residual is what the level asks for.
 func (s *fast) atGoal() bool {
-	return s.res <= s.goal && (s.last || s.step() <= s.plan.log)
+	return s.res <= s.goal && (s.last || s.step() <= schedules[s.try].log)
 }
 
 // endAtGoal ends a level whose residual is what was asked for. Where the gap is the goal, the residual alone does not end the run well.
@@ -92,7 +103,7 @@ func (s *fast) endAtGoal() ending {
 		if s.certified() {
 			return stopped
 		}
-		if s.in.choose && s.k.reg > s.c.reg && !s.biasSmall() {
+		if s.c.choose && s.k.reg > s.c.reg && !s.biasSmall() {
 			return solved // the upper bound has come down, and what the gap may be with it
 		}
 		if s.set.Tolerance == 0 {
@@ -109,7 +120,7 @@ func (s *fast) biasSmall() bool { return s.bias <= 0.5 }
 
 // gapStatus says why a run has come to its end without the gap.
 func (s *fast) gapStatus() Status {
-	if s.bias > 1 && !s.in.choose {
+	if s.bias > 1 && !s.c.choose {
 		return RegLimit
 	}
 	return Stalled
@@ -117,7 +128,7 @@ func (s *fast) gapStatus() Status {
 
 // checkStall ends a level if Reg stands in the way of the gap, if ctx or the limit of iterations ends the run, or after
 // too many passes without progress: patience if a schedule is left to try, stallPatience if none is.
-func (s *fast) checkStall(p *progress) ending {
+func (s *fast) checkStall() ending {
 	if s.last && s.set.Gap > 0 && s.res < s.check {
 		s.check = s.res / 8
 		before := s.gap
@@ -126,7 +137,7 @@ func (s *fast) checkStall(p *progress) ending {
 		}
 		// The plan is much nearer to q than at the look before, and the gap is not smaller. The residual's part of it, the
 		// range at most in either bound, is less than half: it is that of Reg.
-		if s.bias > 2 && !s.in.choose && s.set.Tolerance == 0 && 4*s.res*s.c.rng <= s.gap && s.gap > 0.9*before {
+		if s.bias > 2 && !s.c.choose && s.set.Tolerance == 0 && 4*s.res*s.c.rng <= s.gap && s.gap > 0.9*before {
 			s.stop = RegLimit
 			return stopped
 		}
@@ -134,13 +145,13 @@ func (s *fast) checkStall(p *progress) ending {
 	switch {
 	case s.limitReached():
 		return stopped
-	case s.last && s.in.choose && s.res <= DefaultTolerance && p.since > roundoffPatience:
+	case s.last && s.c.choose && s.res <= DefaultTolerance && s.since > roundoffPatience:
 		return s.endAtGoal()
-	case p.since > patience && !s.lastTry():
+	case s.since > patience && !s.lastTry():
 		return noProgress
-	case p.since > patience && s.res <= 1e-6 && (!s.last || s.in.choose && s.k.reg > s.c.reg):
+	case s.since > patience && s.res <= 1e-6 && (!s.last || s.c.choose && s.k.reg > s.c.reg):
 		return solved // the next level may do better
-	case p.since > stallPatience && s.res <= 1e-6:
+	case s.since > stallPatience && s.res <= 1e-6:
 		s.stop = Stalled
 		return stopped
 	}
@@ -151,22 +162,21 @@ func (s *fast) checkStall(p *progress) ending {
 func (s *fast) lastTry() bool { return s.try == len(schedules)-1 }
 
 // advance takes a step of Algorithm 1 or, where those promise to take long, Newton's.
-func (s *fast) advance(p *progress) {
-	if s.k.sparse == nil {
+func (s *fast) advance() {
+	if s.k.few() == nil {
 		s.trySparse()
 	}
-	rate := s.res / p.prev
-	p.prev = s.res
-	if p.plain++; p.plain <= p.wait || steps(s.res, s.goal, rate) < 12 {
+	rate := s.res / s.prev
+	s.prev = s.res
+	if s.plain++; s.plain <= s.wait || steps(s.res, s.goal, rate) < 12 {
 		s.v, s.next = s.next, s.v
 		return
 	}
-	p.plain, p.prev = 0, math.Inf(1)
-	s.newt.signs = p.since > signPatience
-	if s.newtonStep() {
-		p.wait = 0
+	s.plain, s.prev = 0, math.Inf(1)
+	if s.newtonStep(s.since > signPatience) {
+		s.wait = 0
 	} else {
-		p.wait = min(2*p.wait+4, 64)
+		s.wait = min(2*s.wait+4, 64)
 	}
 }
 

@@ -15,8 +15,7 @@ import (
 // No scaling of it can leave the range of floats. It serves where those of the kernel have done so, and where the
 // rounding of absorbed potentials is more than the gap.
 type logPlan struct {
-	c    *costs
-	mass []float64
+	c    *core
 	reg  float64
 	logV []float64
 	logU []float64 // P_ij = u_i v_j exp(-C_ij/reg)
@@ -24,8 +23,8 @@ type logPlan struct {
 }
 
 // newLogPlan makes one pass over the cost.
-func newLogPlan(c *costs, mass []float64, reg float64, logV []float64) *logPlan {
-	p := &logPlan{c: c, mass: mass, reg: reg, logV: logV, logU: make([]float64, c.k), cols: make([]float64, c.n)}
+func newLogPlan(c *core, reg float64, logV []float64) *logPlan {
+	p := &logPlan{c: c, reg: reg, logV: logV, logU: make([]float64, c.k), cols: make([]float64, c.n)}
 	m := loops.Chunks(c.k, c.n)
 	part, rows := make([]float64, m*c.n), make([]float64, m*c.n)
 	c.rows(func(ch, i int) {
@@ -56,11 +55,11 @@ func (p *logPlan) row(i int, dst []float64) float64 {
 		dst[j] = math.Exp(x - top)
 		z += dst[j]
 	}
-	share := p.mass[i] / z
+	share := p.c.mass[i] / z
 	for j := range dst {
 		dst[j] *= share
 	}
-	return num.Log(p.mass[i]) - math.Log(z) - top + least/p.reg
+	return num.Log(p.c.mass[i]) - math.Log(z) - top + least/p.reg
 }
 
 // thin is a column sum below which terms may be missing from it, which exponentials below e^-745 flush to zero: such
@@ -113,7 +112,7 @@ func (p *logPlan) iterate(theta float64, q []float64) *iterate {
 // objective returns <C, P> + reg sum P log P, since log P_ij = log u_i + log v_j - C_ij/reg.
 func (p *logPlan) objective() float64 {
 	var s float64
-	for i, m := range p.mass {
+	for i, m := range p.c.mass {
 		if m > 0 {
 			s += m * (p.reg * p.logU[i])
 		}

@@ -1,7 +1,6 @@
 package sinkhorn
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -11,38 +10,31 @@ import (
 
 // paperRun is a run of Algorithm 1 as package paper has it, on the rows with mass and the columns with room.
 type paperRun struct {
-	in  *instance
-	c   *costs
+	c   *core
 	set Settings
-	r   *Result
+	r   Result
 	p   paper.Problem
 	*paper.Iterate
 	residual float64
-	it       *iterate // of the present iterate, if its bounds are known
-	b        *bounds
+	b        *certificate // of the present iterate, if its bounds are known
 	oldQ     []float64
 	// The least residual so far, and the number of steps since it fell by a tenth.
 	best  float64
 	since int
 }
 
-// paper runs Algorithm 1 with the stops of the settings.
-func (in *instance) paper(ctx context.Context, c *costs, set Settings) (*Result, *bounds, *iterate) {
-	s := &paperRun{in: in, c: c, set: set, r: &Result{Settings: set, Reg: in.reg}, best: math.Inf(1)}
-	s.p = paper.Problem{C: c.row, Mu: in.mass, Lo: in.compact(in.lo), Hi: in.compact(in.hi), Lambda: c.reg}
-	var start []float64
-	if set.Initial != nil {
-		start = tameLogs(slices.Clone(in.compact(set.Initial)))
+// paper runs Algorithm 1 from a start, or from v = 1 if that is nil, with the stops of the settings.
+func (c *core) paper(set Settings, start []float64) (Result, *certificate) {
+	s := &paperRun{c: c, set: set, r: Result{Settings: set}, best: math.Inf(1)}
+	s.p = paper.Problem{C: c.row, Mu: c.mass, Lo: c.lo, Hi: c.hi, Lambda: c.reg}
+	if start != nil {
+		start = tameLogs(slices.Clone(start))
 	}
 	s.Iterate = paper.New(s.p, start)
-	sweep := c.ctx // nil where the matrix is so small that a step is not left on the way
-	if sweep == nil {
-		sweep = context.Background()
-	}
 	for check := 1; ; {
-		if s.Step(sweep, s.p) != nil {
+		if s.Step(c.sweeping(), s.p) != nil {
 			c.ended()
-			return s.r, nil, &iterate{q: s.Q}
+			return s.r, unproved(s.Q)
 		}
 		s.r.Iterations++
 		s.residual, s.b = s.Residual(), nil
@@ -58,28 +50,27 @@ func (in *instance) paper(ctx context.Context, c *costs, set Settings) (*Result,
 		} else {
 			s.since++
 		}
-		if s.r.Status = s.status(ctx); s.r.Status != Unknown {
+		if s.r.Status = s.status(); s.r.Status != Unknown {
 			break
 		}
 	}
 	objective := s.certify()
 	s.b.objective = objective
 	s.r.Residual, s.r.Stats.Passes = s.residual, s.r.Iterations
-	return s.r, s.b, s.it
+	return s.r, s.b
 }
 
 // certify finds the bounds of the present iterate and returns its objective.
 func (s *paperRun) certify() (objective float64) {
-	plan := newLogPlan(s.c, s.in.mass, s.c.reg, s.LogV)
+	plan := newLogPlan(s.c, s.c.reg, s.LogV)
 	if s.b == nil {
-		s.it = plan.iterate(s.Theta, s.Q)
-		s.b = s.in.certify(s.c, s.it)
+		s.b = s.c.certify(plan.iterate(s.Theta, s.Q))
 	}
 	return plan.objective()
 }
 
 // status says why the run is over, if it is.
-func (s *paperRun) status(ctx context.Context) Status {
+func (s *paperRun) status() Status {
 	floor := residualFloor * s.c.rng / s.c.reg
 	small := func() bool { return s.set.Gap > 0 && s.b.small(s.set.Gap, s.c) }
 	switch {
@@ -94,7 +85,7 @@ func (s *paperRun) status(ctx context.Context) Status {
 			return RegLimit
 		}
 		return Stalled
-	case ctx.Err() != nil:
+	case s.c.over():
 		return Cancelled
 	case s.r.Iterations >= s.set.MaxIterations:
 		return IterationLimit
@@ -119,14 +110,14 @@ func (s *paperRun) record() {
 const residualFloor = 0x1p-50
 
 // small reports whether the bounds prove a relative gap, or one that is all rounding; see Settings.met.
-func (b *bounds) small(gap float64, c *costs) bool {
+func (b *certificate) small(gap float64, c *core) bool {
 	upper, lower := b.original(c)
 	return Settings{Gap: gap}.met(upper-lower, upper, c.top*b.slack, c.top)
 }
 
 // bias returns the posterior bound over the relative gap asked for.
-func (b *bounds) bias(gap float64, c *costs) float64 {
-	return b.posterior / (gap * (b.upper + c.shift))
+func (b *certificate) bias(gap float64, c *core) float64 {
+	return b.posterior / (gap * (b.upper + math.Ldexp(c.offset, c.exp)))
 }
 
 // divergence returns KL(p || q).

@@ -12,14 +12,21 @@ import (
 // watch runs the loops of a call and looks at its context.
 type watch struct {
 	ctx         context.Context // nil never ends
+	short       bool            // sweeps are not left on the way
 	interrupted atomic.Bool     // a loop was left before its end: what it computed is not there
+}
+
+// sweeping is the context that a sweep looks at.
+func (w *watch) sweeping() context.Context {
+	if w.short {
+		return context.Background()
+	}
+	return wpmerr.Context(w.ctx)
 }
 
 // loop calls f(0), ..., f(m-1), on several threads if there are any, unless the context ends.
 func (w *watch) loop(m int, f func(i int)) {
-	ctx := w.ctx
-	ctx = wpmerr.Context(ctx)
-	if parallel.For(ctx, m, f) != nil {
+	if parallel.For(w.sweeping(), m, f) != nil {
 		w.interrupted.Store(true)
 	}
 }
@@ -38,9 +45,12 @@ func (w *watch) rows(k, n int, f func(ch, i int)) {
 	})
 }
 
-// ended reports whether the context is over, for loops to be left.
+// over reports whether the context has ended.
+func (w *watch) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
+
+// ended reports whether loops are to be left, since the context is over.
 func (w *watch) ended() bool {
-	if w.ctx == nil || w.ctx.Err() == nil {
+	if w.short || !w.over() {
 		return false
 	}
 	w.interrupted.Store(true)
@@ -60,6 +70,6 @@ const patientCells = 1 << 20
 // patient makes sweeps over cells entries that are few enough go on to their end.
 func (w *watch) patient(cells int) {
 	if cells <= patientCells && !w.cut() {
-		w.ctx = nil
+		w.short = true
 	}
 }

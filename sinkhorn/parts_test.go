@@ -155,16 +155,16 @@ func TestMargin(t *testing.T) {
 			}
 			p.Hi[1] = 1e-220
 		}
-		in, c := loaded(t, p)
-		pp := paper.Problem{C: c.row, Mu: in.mass, Lo: in.compact(in.lo), Hi: in.compact(in.hi), Lambda: c.reg}
+		_, c := loaded(t, p)
+		pp := paper.Problem{C: c.row, Mu: c.mass, Lo: c.lo, Hi: c.hi, Lambda: c.reg}
 		a, _, err := paper.Project(context.Background(), pp, 0, 200)
 		if err != nil {
 			t.Fatal(err)
 		}
-		it := newLogPlan(c, in.mass, c.reg, a.LogV).iterate(a.Theta, a.Q)
+		it := newLogPlan(c, c.reg, a.LogV).iterate(a.Theta, a.Q)
 		for _, noise := range []float64{it.noise, 0, 1e-7, 1} {
 			it.noise = noise
-			b := in.certify(c, it)
+			b := c.certify(it)
 			tiny := 0.0
 			if n%2 == 1 {
 				tiny = tinyMass

@@ -18,12 +18,12 @@ const (
 // any, and a few steps are all, the fewer as they are extrapolated. It reports whether the run is over.
 func (s *fast) probe() bool {
 	reg := s.c.reg
-	if !probes(s.rows, reg, s.c.rng) {
+	if !probes(s.c.rowsWithMass(), reg, s.c.rng) {
 		return false
 	}
 	copy(s.k.f, s.c.min)
 	clear(s.k.g)
-	s.last, s.goal = true, s.set.residual()
+	s.level = newLevel(s.set.residual(), true)
 	var x extrapolation
 	for n := 0; n == 0 && s.open(reg) || n > 0 && s.pass(); n++ {
 		if s.res <= s.goal {
@@ -50,7 +50,7 @@ func probes(rows int, reg, rng float64) bool {
 
 // turn makes the next start of the n-th step of a probe, and reports whether one is worth while.
 func (x *extrapolation) turn(s *fast, n int) bool {
-	few := s.rows < probeRows
+	few := s.c.rowsWithMass() < probeRows
 	limit, most := float64(probeSteps), probeMost
 	if few {
 		limit, most = probePlain, probePlain

@@ -80,6 +80,18 @@ func (in *instance) live() int {
 	return len(in.cols)
 }
 
+// compact returns the entries of the live columns.
+func (in *instance) compact(x []float64) []float64 {
+	if in.cols == nil {
+		return x
+	}
+	y := make([]float64, len(in.cols))
+	for n, j := range in.cols {
+		y[n] = x[j]
+	}
+	return y
+}
+
 // newInstance validates p. Costs are checked when they are read, and Reg against their range then.
 func newInstance(p Problem) (*instance, error) {
 	k, kv, err := projection.Dims(p.Cost)

@@ -40,29 +40,36 @@ func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
 		return Result{}, err
 	}
 	if c.cut() {
-		r := in.unfinished(&Result{Settings: set}, math.MaxFloat64, nil)
-		return *r, r.err(ctx)
+		r := Result{Settings: set}
+		in.unfinished(&r, math.MaxFloat64, nil)
+		return r, r.err(ctx)
 	}
-	var r *Result
-	var b *bounds
-	var it *iterate
+	solve := c.fast
 	if set.Method == Paper {
-		r, b, it = in.paper(ctx, c, set)
-	} else {
-		r, b, it = in.fast(ctx, c, set)
+		solve = c.paper
 	}
+	var start []float64
+	if set.Initial != nil {
+		start = in.compact(set.Initial)
+	}
+	r, b := solve(set, start)
+	return in.finish(ctx, c, r, b)
+}
+
+// finish makes the Result of a run, given what its last iterate proves.
+func (in *instance) finish(ctx context.Context, c *core, r Result, b *certificate) (Result, error) {
 	if c.cut() {
-		r = in.unfinished(r, max(c.top, c.faint.top), it.q)
-	} else if err := in.complete(ctx, c, r, b, it); err != nil {
+		in.unfinished(&r, max(c.top, c.faint.top), b.q)
+	} else if err := in.complete(ctx, c, &r, b); err != nil {
 		return Result{}, err
 	}
-	return *r, r.err(ctx)
+	return r, r.err(ctx)
 }
 
 // unfinished makes r the result of a call whose context has ended before there was anything to prove: a point of the
 // box, the last q if there is one, with bounds that hold for every plan, most being the largest cost. LogV is -Inf
 // throughout, which stands for a plan that moves nothing.
-func (in *instance) unfinished(r *Result, most float64, q []float64) *Result {
+func (in *instance) unfinished(r *Result, most float64, q []float64) {
 	r.Status, r.Reg = Cancelled, in.reg
 	r.Q = slices.Clone(in.lo)
 	if in.level == 0 {
@@ -88,7 +95,6 @@ func (in *instance) unfinished(r *Result, most float64, q []float64) *Result {
 	r.Potentials = Potentials{F: make([]float64, in.k), G: make([]float64, in.kv)}
 	r.Transport, r.Objective, r.Residual = 0, 0, num.Sum(r.Q)
 	r.Lower, r.Upper, r.Posterior = 0, most, most
-	return r
 }
 
 // err is the error that belongs to the status.

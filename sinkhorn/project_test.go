@@ -327,12 +327,12 @@ func TestFirstPass(t *testing.T) {
 			p.Hi[j] = 1 // no bound is active, and the first step is the last
 		}
 		s := prepare(t, p)
-		if !s.probe() || s.r.Stats.Passes != 1 || s.opened == nil {
-			t.Fatalf("Reg %v: %d passes", rel, s.r.Stats.Passes)
+		if !s.probe() || s.stats.Passes != 1 || s.opened == nil {
+			t.Fatalf("Reg %v: %d passes", rel, s.stats.Passes)
 		}
-		fused := s.in.certify(s.c, s.iterate())
+		fused := s.c.certify(s.iterate())
 		s.opened = nil
-		swept := s.in.certify(s.c, s.iterate())
+		swept := s.c.certify(s.iterate())
 		numtest.Near(t, "upper", fused.upper, swept.upper, tol)
 		numtest.Near(t, "lower", fused.lower, swept.lower, tol)
 		numtest.Near(t, "transport", fused.transport, swept.transport, tol)

@@ -97,15 +97,18 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 		return err
 	}
 	if s := p.start(ctx, &in); s != nil && s.probe() {
-		return p.finish(ctx, s, r)
+		found, b := s.finish()
+		*r, err = in.finish(ctx, s.c, found, b)
+		return err
 	}
 	*r, err = Project(ctx, Problem{Cost: p.box.matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi,
 		Reg: p.box.reg}, p.settings)
 	return err
 }
 
-// start returns a workspace of method Fast on the shared kernel, or nil if the distribution is not one for it: it is on
-// at least half of the rows, and Project would start at Reg itself.
+// start returns a workspace of method Fast on the shared kernel, and spreads the masses of the instance over all rows. It
+// returns nil if the distribution is not one for it: one on at least half of the rows, for which Project would start at
+// Reg itself.
 func (p *Projector) start(ctx context.Context, in *instance) *fast {
 	if len(in.faint) > 0 || len(in.rows) <= fewRows || 2*len(in.rows) < p.c.K || p.settings.Method != Fast ||
 		!p.ordinary || len(p.c.Data) > sharedCells || in.separable(p.settings) != nil {
@@ -122,31 +125,19 @@ func (p *Projector) start(ctx context.Context, in *instance) *fast {
 	if !probes(len(in.rows), in.reg, rng) {
 		return nil
 	}
-	all := *in
-	all.matrix, all.rows, all.mass = p.c, shared.rows, make([]float64, p.c.K)
+	mass := make([]float64, p.c.K)
 	for a, i := range in.rows {
-		all.mass[i] = in.mass[a]
+		mass[i] = in.mass[a]
 	}
+	in.matrix, in.rows, in.mass = p.c, shared.rows, mass
 	c := *shared.k.c
-	c.watch = &watch{ctx: ctx}
+	c.watch, c.mass = &watch{ctx: ctx}, mass
 	c.patient(c.k * c.n)
 	k := *shared.k
 	k.c, k.part, k.f, k.g = &c, make([]float64, k.ch*c.n), make([]float64, len(k.f)), make([]float64, c.n)
-	s := newFast(ctx, &all, &c, p.settings, &k)
-	s.rows, s.opened = len(in.rows), shared.open
+	s := newFast(&c, p.settings, &k)
+	s.opened = shared.open
 	return s
-}
-
-// finish makes the Result of a run on the shared kernel.
-func (p *Projector) finish(ctx context.Context, s *fast, r *Result) error {
-	found, b, it := s.finish()
-	if s.c.cut() {
-		found = s.in.unfinished(found, s.c.top, s.q)
-	} else if err := s.in.complete(ctx, s.c, found, b, it); err != nil {
-		return err
-	}
-	*r = *found
-	return r.err(ctx)
 }
 
 // kernel returns the shared kernel, made by the first call, or nil if there is none to share. If the context ends on the
@@ -186,6 +177,6 @@ func (p *Projector) share(ctx context.Context) (*sharedKernel, bool) {
 	if c.cut() {
 		return nil, false
 	}
-	k.part, c.ctx = nil, nil // it outlives the call
+	k.part, c.watch = nil, nil // it outlives the call
 	return shared, true
 }

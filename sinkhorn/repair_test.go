@@ -87,12 +87,12 @@ func TestColumnsInParts(t *testing.T) {
 	for i := range source {
 		source[i] = 1. / k
 	}
-	in, c := loaded(t, Problem{Cost: d, Source: source, Lo: lo, Hi: hi, Reg: 0.5})
+	_, c := loaded(t, Problem{Cost: d, Source: source, Lo: lo, Hi: hi, Reg: 0.5})
 	logV := make([]float64, kv)
 	for j := range logV {
 		logV[j] = float64(j%5) / 5
 	}
-	a := newLogPlan(c, in.mass, c.reg, logV)
+	a := newLogPlan(c, c.reg, logV)
 	want, row := make([]float64, kv), make([]float64, kv)
 	for i := range k {
 		a.row(i, row)

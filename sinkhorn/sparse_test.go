@@ -33,26 +33,26 @@ func scattered(t testing.TB, k int, rel float64) Problem {
 }
 
 // run returns the workspace after the whole method, and its bounds.
-func run(t testing.TB, p Problem) (*fast, *bounds) {
+func run(t testing.TB, p Problem) (*fast, *certificate) {
 	t.Helper()
-	in, c := loaded(t, p)
-	s := newFast(context.Background(), in, c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000},
+	_, c := loaded(t, p)
+	s := newFast(c, Settings{Method: Fast, Tolerance: 1e-10, MaxIterations: 100_000},
 		newKernel(c))
-	s.run()
-	if s.stop != Converged || s.r.Stats.Newton == 0 {
-		t.Fatalf("%v after %d Newton steps", s.stop, s.r.Stats.Newton)
+	s.run(nil)
+	if s.stop != Converged || s.stats.Newton == 0 {
+		t.Fatalf("%v after %d Newton steps", s.stop, s.stats.Newton)
 	}
-	_, b, _ := s.finish()
+	_, b := s.finish()
 	return s, b
 }
 
 // byLogarithms checks the answer of a run that leaves entries out: one step of Algorithm 1 on the whole kernel, in
 // logarithms, leads from its potentials to the same q, as it does from the solution alone, and their bounds agree.
-func byLogarithms(t *testing.T, s *fast, b *bounds) {
+func byLogarithms(t *testing.T, s *fast, b *certificate) {
 	t.Helper()
 	const same = 1e-9 // q at residuals of 1e-10
-	b2, it := s.careful()
-	if d := distance1(s.q, it.q); !(d <= same) || !(b2.residual <= same) {
+	b2 := s.careful()
+	if d := distance1(s.q, b2.q); !(d <= same) || !(b2.residual <= same) {
 		t.Errorf("q differs by %g, a residual of %g", d, b2.residual)
 	}
 	if !(b.lower <= b2.upper && b2.lower <= b.upper) {
@@ -65,7 +65,7 @@ func TestSparse(t *testing.T) {
 	for _, rel := range []float64{0.001, 0.0003} {
 		p := scattered(t, 300, rel)
 		short, b := run(t, p)
-		if short.newt.packed.val == nil {
+		if short.k.kept.val == nil {
 			t.Fatalf("Reg = %v: not compressed", rel)
 		}
 		byLogarithms(t, short, b)
@@ -90,10 +90,10 @@ func TestFew(t *testing.T) {
 	// end.
 	for _, instance := range []Problem{p, newGenerator(0).problem(730, 730, 1e-4)} {
 		short, b := run(t, instance)
-		if short.k.spare == nil {
+		if short.k.kept.v0 == nil {
 			t.Fatal("no entries were left out")
 		}
-		if short.k.sparse != nil {
+		if short.k.few() != nil {
 			t.Error("the last pass was not full")
 		}
 		byLogarithms(t, short, b)
@@ -125,26 +125,23 @@ func TestFew(t *testing.T) {
 func TestImage(t *testing.T) {
 	const lost = 3e-12
 	s, _ := run(t, scattered(t, 300, 0.001))
-	w := &s.newt
 	s.pass()
-	weigh(s)
+	w := s.newSystem(s.activeColumns())
 	g := newGenerator(3)
 	x := make([]float64, len(w.act))
-	for m, j := range w.act {
+	for m := range x {
 		x[m] = g.float()
-		w.cd[m] = s.v[j] * s.s[j]
 	}
-	var out [2][]float64
-	var diag [2][]float64
+	var out, diag [2][]float64
 	packed := s.compress()
 	if packed == nil {
 		t.Fatal("not compressed")
 	}
-	for f, entries := range []*csr{packed, nil} {
-		s.diagonal(entries)
-		out[f] = make([]float64, len(w.act))
-		s.image(entries, 0, x, out[f])
-		diag[f] = append([]float64(nil), w.diag...)
+	for f, entries := range []*sparse{packed, nil} {
+		w.entries = entries
+		w.memory = make([]float64, len(w.act))
+		out[f], diag[f] = make([]float64, len(w.act)), w.diagonal()
+		w.image(0, x, out[f])
 	}
 	for m, c := range w.cd {
 		tol := numtest.Tol{Abs: lost * c, Why: "what is dropped changes less than the 1e-12 that cg adds"}

@@ -14,22 +14,26 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// costs is the cost matrix on the rows with mass and the columns with room.
-type costs struct {
+// core is what the solvers work on: the instance on the rows with mass and the columns with room, in their units.
+type core struct {
 	*watch
-	k, n int
-	full [][]float64 // the rows as they are given
-	row  [][]float64 // and those that the solver sees: live columns, in its units
-	min  []float64   // of each row
-	max  float64     // of all
-	most float64     // also of columns with hi > 0 that do not take part: no mass moves for more
-	rng  float64     // largest range of a row
-	// base, if not nil, was taken out of every row (see reduce), offset is its cost sum mu_i base_i,
-	// and shift that times 2^exp.
-	base          []float64
-	offset, shift float64
-	top           float64 // most, in the cost's own units, base included
-	faint         faintRows
+	k, n   int
+	mass   []float64   // of the rows
+	lo, hi []float64   // of the columns
+	fixed  bool        // the box is a point
+	tiny   int         // columns left out that may hold next to nothing
+	choose bool        // reg is the least one that may be; see instance
+	full   [][]float64 // the rows as they are given
+	row    [][]float64 // and those that the solver sees: live columns, in its units
+	min    []float64   // of each row
+	max    float64     // of all
+	most   float64     // also of columns with hi > 0 that do not take part: no mass moves for more
+	rng    float64     // largest range of a row
+	// base, if not nil, was taken out of every row (see reduce), and offset is its cost sum mu_i base_i.
+	base   []float64
+	offset float64
+	top    float64 // most, in the cost's own units, base included
+	faint  faintRows
 	// exp is not 0 when costs near the ends of the float64 range were multiplied by 2^exp; reg is
 	// the regularisation times 2^exp.
 	exp int
@@ -45,8 +49,9 @@ const (
 
 // load reads and checks the rows with mass. If the context ends on the way, the costs are cut, and nothing else of
 // them counts.
-func load(ctx context.Context, in *instance) (*costs, error) {
-	c := &costs{k: len(in.rows), n: in.live(), reg: in.reg, watch: &watch{ctx: ctx}}
+func load(ctx context.Context, in *instance) (*core, error) {
+	c := &core{watch: &watch{ctx: ctx}, k: len(in.rows), n: in.live(), mass: in.mass, lo: in.compact(in.lo),
+		hi: in.compact(in.hi), fixed: in.level != 0, tiny: len(in.tiny), choose: in.choose, reg: in.reg}
 	if c.ended() {
 		return c, nil
 	}
@@ -99,9 +104,19 @@ func load(ctx context.Context, in *instance) (*costs, error) {
 	return c, c.scale(in, high, slices.Max(tiny))
 }
 
+// rowsWithMass counts them: on a shared kernel, not all rows have mass.
+func (c *core) rowsWithMass() (n int) {
+	for _, m := range c.mass {
+		if m > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // scale finds the sizes of the costs, given the largest of each row and of the columns that take next to nothing, and
 // brings them into range.
-func (c *costs) scale(in *instance, high []float64, tiny float64) error {
+func (c *core) scale(in *instance, high []float64, tiny float64) error {
 	for r, hi := range high {
 		c.max = max(c.max, hi)
 		c.rng = max(c.rng, hi-c.min[r])
@@ -116,7 +131,7 @@ func (c *costs) scale(in *instance, high []float64, tiny float64) error {
 	}
 	c.top = c.most
 	if c.max > 64*c.rng {
-		c.reduce(in)
+		c.reduce()
 	}
 	if c.max > safeMax || c.max < safeMin && c.max > 0 || in.reg < safeMin || in.reg > safeMax {
 		c.rescale()
@@ -126,7 +141,7 @@ func (c *costs) scale(in *instance, high []float64, tiny float64) error {
 }
 
 // change sets the rows to copies of them, with f of every entry.
-func (c *costs) change(f func(r int, x float64) float64) {
+func (c *core) change(f func(r int, x float64) float64) {
 	rows, data := make([][]float64, c.k), make([]float64, c.k*c.n)
 	for r, row := range c.row {
 		rows[r] = data[r*c.n : (r+1)*c.n : (r+1)*c.n]
@@ -140,16 +155,15 @@ func (c *costs) change(f func(r int, x float64) float64) {
 // reduce takes the least cost out of every row: when all ranges are far below the costs, potentials
 // of the size of the costs would have no digits left for what matters. The differences are exact
 // unless the least cost is below half of the other, and then off by 2^-52 of the range at most.
-func (c *costs) reduce(in *instance) {
+func (c *core) reduce() {
 	c.base, c.min = c.min, make([]float64, c.k)
 	c.change(func(r int, x float64) float64 { return x - c.base[r] })
-	c.offset = math.Min(num.Dot(in.mass, c.base), math.MaxFloat64)
-	c.shift = c.offset
+	c.offset = math.Min(num.Dot(c.mass, c.base), math.MaxFloat64)
 	c.max, c.most = c.rng, c.rng
 }
 
 // rescale multiplies the rows by a power of two.
-func (c *costs) rescale() {
+func (c *core) rescale() {
 	size := c.max
 	if size == 0 {
 		size = c.reg
@@ -163,7 +177,6 @@ func (c *costs) rescale() {
 	c.max = math.Ldexp(c.max, c.exp)
 	c.most = math.Min(math.Ldexp(c.most, c.exp), math.MaxFloat64)
 	c.rng = math.Ldexp(c.rng, c.exp)
-	c.shift = math.Ldexp(c.shift, c.exp)
 	// A Reg beyond the range of floats after scaling is as good as infinite: the plan is then
 	// uniform in every row to the last bit.
 	// Logarithms of v times it must stay finite.
