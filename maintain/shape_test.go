@@ -140,7 +140,7 @@ var roots = []struct {
 var stateAllowed = map[string]int{
 	"basemeasure.attempt": 199,
 	"basemeasure.solver":  139,
-	"mincostflow.solver":  243,
+	"mincostflow.solver":  145,
 	"mirror.descent":      108,
 }
 

@@ -18,7 +18,6 @@ type exactPrices struct {
 // compute computes the prices of the tree of s. It reports whether it could before the context ended.
 func (e *exactPrices) compute(s *solver) bool {
 	t := &s.sx.tree
-	t.attachAll()
 	e.pi, e.near = make([]num.Dyadic, len(t.nodes)), make([]float64, len(t.nodes))
 	for v := range e.near {
 		e.near[v] = math.Inf(1)

@@ -39,7 +39,6 @@ type output struct {
 // optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
 // true costs and masses rather than the rounded ones.
 func (s *solver) optimum() answer {
-	s.sx.tree.attachAll()
 	a := answer{status: Optimal, g: s.treePrices()}
 	a.q, a.plan = s.treeFlows(a.g)
 	s.bound(&a)

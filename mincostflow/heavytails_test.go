@@ -106,7 +106,7 @@ func TestHeavyTails(t *testing.T) {
 }
 
 // TestHeavyMassesAgree: small problems of masses with heavy tails, with ties, more rows than columns and the reverse,
-// keep all promises, with the start from smaller problems and without, and their bounds overlap.
+// keep all promises, from a star and from any forest, and their bounds overlap.
 func TestHeavyMassesAgree(t *testing.T) {
 	n := numtest.Cases(300, 3000)
 	for seed := range n {
@@ -131,11 +131,13 @@ func TestHeavyMassesAgree(t *testing.T) {
 			continue // bounds that no distribution meets
 		}
 		star := mustProject(t, p, Settings{noKnapsack: true})
-		s := scaled3()
+		s := newSolver()
 		if err := s.load(context.Background(), in, 0); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.result(s.simplex(context.Background(), Settings{}), Settings{})
+		s.units, s.total = make([]uint64, len(in.rows)), unit
+		sourceUnits(in.mass, s.units)
+		got, err := s.result(s.fromForest(context.Background(), d.forest(s), 1+d.Intn(3)), Settings{})
 		if err != nil || got.Status != Optimal {
 			t.Fatalf("seed %d: %v, %v", seed, got.Status, err)
 		}

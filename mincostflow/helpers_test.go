@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
 const (
@@ -274,4 +275,64 @@ func newInstance(p Problem) (*instance, error) {
 // result turns an answer into a Result.
 func (s *solver) result(a answer, settings Settings) (r Result, err error) {
 	return r, s.fillResult(&r, a, settings)
+}
+
+// plantStar makes b the star of rows with the given units and of the columns that it has bounds of.
+func plantStar(b *basis, units []uint64) {
+	var f start.Forest
+	f.Reset(len(units), b.low)
+	b.reset(len(units), len(b.low))
+	b.plant(&f, units)
+}
+
+// fromForest is simplex from a given forest, with sweeps in so many blocks.
+func (s *solver) fromForest(ctx context.Context, f *start.Forest, blocks int) answer {
+	s.begin(ctx, Settings{})
+	s.forest = *f
+	s.sx.pr.blocks = blocks
+	s.plant(s.total / heavyRest)
+	return s.optimise()
+}
+
+// forest draws a strongly feasible forest: arcs are filled in any order, and artificial arcs begin at any price.
+func (d draw) forest(s *solver) *start.Forest {
+	f, k, n := new(start.Forest), len(s.units), len(s.in.low)
+	f.Reset(k, s.in.low)
+	spare, top := s.total, s.rows.top()
+	for _, low := range s.in.low {
+		spare -= low
+	}
+	for j, room := range s.in.room {
+		if room <= spare && d.Intn(2) == 0 {
+			f.Need[j] += room
+			spare -= room
+		}
+	}
+	left := append(slices.Clone(s.units), f.Need...)
+	for v := range f.Cost {
+		f.Cost[v] = top * (d.Float64() - 0.2)
+		if v >= k && s.in.room[v-k] > 0 {
+			f.Cost[v] = max(f.Cost[v], 0)
+		}
+	}
+	for range 3 * (k + n) {
+		i, j := d.Intn(k), d.Intn(n)
+		a, b := &left[i], &left[k+j]
+		switch arc := s.rows.at(i)[j]; {
+		case f.Parent[i] >= 0 || f.Parent[k+j] >= 0 || *a == 0 || *b == 0:
+		case *a < *b:
+			f.Parent[i], f.Cost[i] = int32(k+j), arc
+			*b -= *a
+		default:
+			f.Parent[k+j], f.Cost[k+j] = int32(i), arc
+			*a -= *b
+		}
+		if d.Intn(4) == 0 {
+			f.Arcs = append(f.Arcs, start.Arc{I: int32(i), J: int32(j), Cost: s.rows.at(i)[j]})
+		}
+	}
+	if d.Intn(3) > 0 {
+		f.Above = top * math.Ldexp(d.Float64(), -d.Intn(20))
+	}
+	return f
 }

@@ -143,36 +143,6 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestSeed: the lists start with the second best arcs of the columns that are shared, nearly.
-func TestSeed(t *testing.T) {
-	for seed := range 100 {
-		d := newDraw(uint64(seed) + 73e6)
-		k, n := 1+d.Intn(4), 1+d.Intn(200)
-		p := d.pricerAt(k, n)
-		const far = 2
-		served := make([]service, n)
-		want := make([][]candidate, k)
-		for j := range served {
-			served[j] = service{gap: float64(d.Intn(5)), second: int32(d.Intn(k+1) - 1)}
-			i := int(served[j].second)
-			if i >= 0 && served[j].gap < far && p.tree.room[j] > 0 && len(want[i]) < p.places(i) {
-				want[i] = append(want[i], candidate{p.rows.data[p.rows.index[i]*n+j], int32(j)})
-			}
-		}
-		p.watch = new(watch)
-		w := &newton{served: served}
-		for i := range k {
-			w.heavy = append(w.heavy, int32(i))
-		}
-		p.seed(w, far)
-		for i := range k {
-			if got := p.listOf(i); !slices.Equal(got, want[i]) {
-				t.Fatalf("%d, row %d: %v, want %v", seed, i, got, want[i])
-			}
-		}
-	}
-}
-
 // TestSweepFinds: a sweep lists arcs of negative rounded reduced cost alone, of every row the best, and none exactly
 // when there is none.
 func TestSweepFinds(t *testing.T) {
@@ -243,7 +213,7 @@ func TestEnterSlack(t *testing.T) {
 				star.low[j], star.room[j] = 0, 0 // dead: its potential is infinite
 			}
 		}
-		star.reset(1, from+n, mass)
+		plantStar(&star, mass)
 		star.setPrices(-40, 1)
 		best, at := 0.0, -1
 		for j := range from + n {

@@ -109,34 +109,8 @@ func (p *pricer) run() bool {
 	return true
 }
 
-// seed lists the second best arcs of columns that are less than far from the best. They are likely to be wanted when
-// the tree is nearly right.
-func (p *pricer) seed(w *newton, far float64) {
-	for j := range w.served {
-		v := &w.served[j]
-		if v.second < 0 || !(v.gap < far) || !p.tree.live(j) {
-			continue
-		}
-		p.append(w.heavy[v.second], candidate{col: int32(j)}) // costs follow below
-	}
-	for i, n := range p.length { // costs row by row, each of which may have to be computed
-		if n == 0 {
-			continue
-		}
-		if !p.watch.row(p.tree.n) {
-			clear(p.length)
-			return
-		}
-		row := p.rows.at(i)
-		list := p.listOf(i)
-		for c := range list {
-			list[c].cost = row[list[c].col]
-		}
-	}
-}
-
-// seedArcs lists arcs, as far as the lists of their rows have place.
-func (p *pricer) seedArcs(arcs []start.Arc) {
+// seed lists arcs, as far as the lists of their rows have place.
+func (p *pricer) seed(arcs []start.Arc) {
 	for _, a := range arcs {
 		p.append(a.I, candidate{a.Cost, a.J})
 	}

@@ -318,9 +318,10 @@ func TestProjectorDoesNotAllocateForManyRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if once(); pr.free[0].scales.work.Parent == nil {
+	if once(); len(pr.free[0].forest.Arcs) == 0 {
 		t.Error("a star")
 	}
+	testing.AllocsPerRun(3, once) // workspaces of smaller problems change places, until all are large enough
 	if n := testing.AllocsPerRun(3, once); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -358,7 +359,7 @@ func TestProjectorDoesNotAllocate(t *testing.T) {
 					}
 				}
 			}
-			all()
+			testing.AllocsPerRun(3, all) // this goroutine may have moved to another processor, with workspaces of its own
 			if n := testing.AllocsPerRun(3, all); n != 0 {
 				t.Errorf("%s: %v allocations", name, n)
 			}

@@ -15,18 +15,11 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// scaled3 is a solver that starts from smaller problems down to three rows and columns.
-func scaled3() *solver {
-	s := newSolver()
-	s.scales.nodes = 3
-	return s
-}
-
-// TestScalesAgree: whatever the start, results keep all promises, and bounds of one problem overlap.
-func TestScalesAgree(t *testing.T) {
-	used := 0
-	n := numtest.Cases(130, 400)
-	for seed := range n {
+// TestAnyForest: whatever forest the simplex begins with, the tree is strongly feasible, its flows are those of the
+// masses, results keep all promises, and bounds of one problem overlap.
+func TestAnyForest(t *testing.T) {
+	planted := 0
+	for seed := range numtest.Cases(150, 500) {
 		d := newDraw(uint64(seed) + 61e6)
 		p := d.problem(40)
 		if seed%2 == 0 { // plain transport, or little room
@@ -36,29 +29,53 @@ func TestScalesAgree(t *testing.T) {
 		if err != nil {
 			continue // bounds that no distribution meets
 		}
-		s := scaled3()
+		s := newSolver()
 		if err := s.load(context.Background(), in, 0); err != nil {
 			t.Fatal(err)
 		}
-		a := s.simplex(context.Background(), Settings{})
+		s.units, s.total = make([]uint64, len(in.rows)), unit
+		sourceUnits(in.mass, s.units)
+		f := d.forest(s)
+		blocks := 1 + d.Intn(4)
+		s.begin(context.Background(), Settings{})
+		s.sx.tree.plant(f, s.units)
+		s.sx.level()
+		s.sx.setGrid(s.sx.tried, s.sx.full)
+		checkTree(t, &s.sx.tree, s.units)
+		for _, v := range f.Parent {
+			if v >= 0 {
+				planted++
+			}
+		}
+
+		a := s.fromForest(context.Background(), f, blocks)
 		r, err := s.result(a, Settings{})
 		if err != nil || r.Status != Optimal {
 			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
-		}
-		if s.scales.work.Parent != nil {
-			used++
 		}
 		checkTree(t, &s.sx.tree, s.units)
 		checkResult(t, p, r)
 		checkGap(t, p, r)
 		checkSlackness(t, p, r)
-		if star := mustProject(t, p, Settings{noKnapsack: true}); r.Lower > star.Upper || star.Lower > r.Upper {
+		star := mustProject(t, p, Settings{noKnapsack: true})
+		if r.Lower > star.Upper || star.Lower > r.Upper {
 			t.Fatalf("seed %d, %v: [%v, %v], and from a star [%v, %v]",
 				seed, describe(p), r.Lower, r.Upper, star.Lower, star.Upper)
 		}
+		// Stopped anywhere.
+		stop := &asked{Context: context.Background(), most: 1 + d.Intn(20)}
+		if a = s.fromForest(stop, f, blocks); a.status == Cancelled {
+			if r, err = s.result(a, Settings{}); err != nil {
+				t.Fatal(err)
+			}
+			checkResult(t, p, r)
+			if r.Lower > star.Upper || r.Upper < star.Lower {
+				t.Fatalf("seed %d, stopped: [%v, %v], want [%v, %v]", seed, r.Lower, r.Upper, star.Lower, star.Upper)
+			}
+		}
 	}
-	if used < n/4 {
-		t.Errorf("%d starts", used)
+	if planted < 2000 {
+		t.Errorf("%d arcs planted", planted)
 	}
 }
 
@@ -102,7 +119,7 @@ var oddMasses = []struct {
 // TestScalesOnOddTransport runs the start as it is, without lower limits for tests, on odd costs with all pairs of odd
 // masses.
 func TestScalesOnOddTransport(t *testing.T) {
-	const k, n = scaleNodes + 13, scaleNodes + 70
+	const k, n = 46, 103 // above the least that start from a smaller problem
 	masses := func(n int, mass func(n int) float64) []float64 {
 		x := make([]float64, n)
 		for i := range x {
@@ -133,9 +150,8 @@ func TestScalesOnOddTransport(t *testing.T) {
 	}
 }
 
-// TestScalesInUnits: the optimum in whole units is one rational number, with any start.
-func TestScalesInUnits(t *testing.T) {
-	used := 0
+// TestAnyForestInUnits: the optimum in whole units is one rational number, with any forest to begin with.
+func TestAnyForestInUnits(t *testing.T) {
 	for seed := range numtest.Cases(50, 120) {
 		d := newDraw(uint64(seed) + 62e6)
 		k, n := d.between(3, 40), d.between(3, 40)
@@ -168,7 +184,7 @@ func TestScalesInUnits(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		s := scaled3()
+		s := newSolver()
 		if err := s.own.setMatrix(p.Cost); err != nil {
 			t.Fatal(err)
 		}
@@ -176,13 +192,13 @@ func TestScalesInUnits(t *testing.T) {
 		if err := s.load(context.Background(), &s.own, 0); err != nil {
 			t.Fatal(err)
 		}
+		s.begin(context.Background(), Settings{})
+		s.forest = *d.forest(s)
+		s.plant(s.total / heavyRest)
 		var e exactPrices
-		r, err := s.unitResult(p, s.simplexUnits(context.Background(), Settings{}, &e), Settings{}, &e)
+		r, err := s.unitResult(p, s.optimiseUnits(&e), Settings{}, &e)
 		if err != nil || r.Status != Optimal {
 			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
-		}
-		if s.scales.work.Parent != nil {
-			used++
 		}
 		if _, _, err := VerifyUnits(p, r); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -195,116 +211,51 @@ func TestScalesInUnits(t *testing.T) {
 			t.Fatalf("seed %d: %v to %v, and from a star %v", seed, r.Lower, r.Upper, star.Upper)
 		}
 	}
-	if used < numtest.Cases(10, 30) {
-		t.Errorf("%d starts", used)
-	}
 }
 
-// TestScalesStop: a context that ends anywhere on the way leaves a feasible result whose bounds hold.
+// TestScalesStop: a context that ends anywhere on the way of a start from smaller problems, in blocks of rows, leaves a
+// feasible result whose bounds hold.
 func TestScalesStop(t *testing.T) {
-	d := newDraw(63e6)
-	p := Problem{Cost: d.costs(60, 70), Source: d.masses(60)}
-	m := d.masses(70)
-	p.Lo, p.Hi = box(m, 0.2)
-	optimum := mustProject(t, p, Settings{})
+	const n = 370
+	c, a, b := clouds(n, 2)
+	optimum := mustTransport(t, c, a, b)
 	stopped, finished := 0, false
-	for most := 1; !finished; most++ {
-		s := scaled3()
-		in, err := newInstance(p)
-		if err != nil {
+	for most := 1; !finished; most += 1 + most/8 {
+		s := newSolver()
+		if err := s.own.setTransport(c, a, b); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.load(context.Background(), in, 0); err != nil {
+		s.in = &s.own
+		if err := s.load(context.Background(), s.in, 0); err != nil {
 			t.Fatal(err)
 		}
-		s.in = in
 		var r Result
-		err = s.run(&asked{Context: context.Background(), most: most}, Settings{}, &r)
+		err := s.run(&asked{Context: context.Background(), most: most}, Settings{}, &r)
 		if finished = err == nil; !finished && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
 		if stopped++; finished {
 			stopped--
 		}
-		checkResult(t, p, r)
 		if r.Lower > optimum.Upper || r.Upper < optimum.Lower {
 			t.Fatalf("after %d looks: [%v, %v], want [%v, %v]", most, r.Lower, r.Upper, optimum.Lower, optimum.Upper)
 		}
-	}
-	if stopped < 10 {
-		t.Errorf("%d stops", stopped)
-	}
-}
-
-// TestScalesForest: the first tree is strongly feasible, and its flows are those of the masses.
-func TestScalesForest(t *testing.T) {
-	for seed := range 60 {
-		d := newDraw(uint64(seed) + 64e6)
-		p := Problem{Cost: d.costs(50, 60), Source: d.masses(50)}
-		p.Lo, p.Hi = box(d.masses(60), float64(seed%3)*0.3)
-		s, in, _ := solverOf(t, p)
-		s.units = grow(s.units, len(in.rows))
-		sourceUnits(in.mass, s.units)
-		s.total = unit
-		s.scales.nodes = 3
-		x, c := &s.sx, &s.scales
-		x.begin(&s.watch, &s.rows, s.units, in.low, in.room, 0)
-		c.start(x, &s.watch, s.units, s.total)
-		if c.work.Parent == nil {
-			continue
-		}
-		x.tree.reset(x.tree.k, x.tree.n, s.units)
-		c.plant(&x.tree)
-		level(&x.tree)
-		x.setGrid(x.tried, x.full)
-		checkTree(t, &x.tree, s.units)
-		for j, need := range c.work.Need {
-			if need != in.low[j] && need != in.low[j]+in.room[j] {
-				t.Fatalf("seed %d: column %d needs %d of %d + %d", seed, j, need, in.low[j], in.room[j])
+		if stopped%8 == 0 {
+			if _, _, err := VerifyTransport(c, a, b, r); err != nil {
+				t.Fatalf("after %d looks: %v", most, err)
 			}
 		}
 	}
-}
-
-// TestScalesRule: where the start is used.
-func TestScalesRule(t *testing.T) {
-	const n = scaleNodes
-	for _, tt := range []struct {
-		name      string
-		k, n      int
-		low, room uint64 // of every column, in units of total/n
-		first     uint64 // more for the first column
-		want      bool
-	}{
-		{"transport", n, n, 2, 0, 0, true},
-		{"few rows", n - 1, n, 2, 0, 0, false},
-		{"few columns", n, n - 1, 2, 0, 0, false},
-		{"little room", n, n, 1, 2, 0, true},
-		{"much room", n, n, 1, 2, 1, false},
-		{"a column without bound", n, n, 1, 1, math.MaxUint64 - 1, false},
-	} {
-		b := &basis{k: tt.k, n: tt.n, low: make([]uint64, tt.n), room: make([]uint64, tt.n)}
-		for j := range tt.n {
-			b.low[j], b.room[j] = tt.low, tt.room
-		}
-		b.room[0] += tt.first
-		if got, room := new(scales).pays(b, 2*uint64(tt.n)); got != tt.want || got && room != (tt.room > 0) {
-			t.Errorf("%s: %v, room %v", tt.name, got, room)
-		}
-	}
-	var dead scales // columns that take nothing do not count
-	b := &basis{k: n, n: n, low: make([]uint64, n), room: make([]uint64, n)}
-	b.low[0] = 5
-	if got, _ := dead.pays(b, 5); got {
-		t.Error("one column: starts")
+	if stopped < 20 {
+		t.Errorf("%d stops", stopped)
 	}
 }
 
 // TestScalesPivots: plain transport takes less than the 30 pivots for every row and column that the package promises.
 func TestScalesPivots(t *testing.T) {
 	for _, p := range []float64{1, 2} {
-		for _, n := range []int{scaleNodes, 500, 1000} {
-			if !numtest.Full() && n > scaleNodes {
+		for _, n := range []int{33, 500, 1000} {
+			if !numtest.Full() && n > 33 {
 				continue
 			}
 			c, a, b := clouds(n, p)

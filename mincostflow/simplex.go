@@ -17,9 +17,8 @@ const (
 )
 
 // simplex is the network simplex on costs that are rounded to a grid: the tree, the pricing of its arcs, and the grid
-// and the price of artificial arcs in force. begin makes a star, run pivots until the tree is optimal, and refine
-// makes the grid finer. The start replaces the star by a better tree; whoever wants the answer reads flows and prices
-// off the tree.
+// and the price of artificial arcs in force. begin plants a forest, run pivots until the tree is optimal, and refine
+// makes the grid finer. Whoever wants the answer reads flows and prices off the tree.
 type simplex struct {
 	tree basis
 	pr   pricer
@@ -35,8 +34,7 @@ type simplex struct {
 	coarsened int // times that potentials outgrew the grid during pivots
 }
 
-// begin makes the star, whose prices setPrices has yet to find, for rows with the given units and columns that
-// take low to low + room units.
+// begin makes ready for rows with the given units and columns that take low to low + room units.
 func (x *simplex) begin(w *watch, r *rows, units, low, room []uint64, maxPivots int) {
 	t := &x.tree
 	t.low, t.room = low, room
@@ -55,8 +53,36 @@ func (x *simplex) begin(w *watch, r *rows, units, low, room []uint64, maxPivots 
 		x.full = 1
 	}
 	x.tried = x.gridFor(top)
-	t.reset(len(units), len(low), units)
+	t.reset(len(units), len(low))
 	x.pr.reset(units)
+}
+
+// raise pivots at higher and higher prices of artificial arcs, of which price is the first, until they carry nothing or
+// it has to stop. A price stays while an artificial arc carries as much as much and a pass makes many pivots: what a few
+// heavy nodes have left takes long ways at higher prices, all of which must be undone.
+func (x *simplex) raise(price float64, much uint64) {
+	t := &x.tree
+	for most := x.mostArtificial(); price < x.full && most > 0; {
+		before := t.pivots
+		x.setGrid(x.tried, price)
+		if !x.pr.pass() {
+			break
+		}
+		if most = x.mostArtificial(); most < much || t.pivots-before <= (t.k+t.n)/fewPasses {
+			price *= dearer
+		}
+	}
+	x.rescales = -1
+}
+
+// level gives all artificial arcs the same price.
+func (x *simplex) level() {
+	t := &x.tree
+	for v := range t.root {
+		if t.nodes[v].kind == artificial {
+			t.cost[v] = 0
+		}
+	}
 }
 
 // run pivots until the tree is optimal for the costs rounded to the grid and artificial arcs carry nothing, and reports

@@ -1,6 +1,10 @@
 package mincostflow
 
-import "context"
+import (
+	"context"
+
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
+)
 
 // solver is the workspace of one solve. Its slices are reused by the next.
 type solver struct {
@@ -10,8 +14,7 @@ type solver struct {
 	units  []uint64 // the source, in units
 	total  uint64   // of units
 	sx     simplex
-	nw     newton
-	scales scales
+	forest start.Forest
 	out    output
 	watch  watch
 
@@ -23,7 +26,7 @@ func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
 // forget drops what belongs to the caller.
 func (s *solver) forget() {
 	s.rows.forget()
-	s.scales.forget()
+	s.rows.alone = false
 	s.in, s.sx.rows, s.sx.pr.rows, s.sx.pr.work.watch.ctx, s.watch.ctx = nil, nil, nil, nil, nil
 	s.own.matrix = nil
 	*s.own.limits = limits{low: s.own.low, room: s.own.room}
@@ -59,9 +62,6 @@ func (w *watch) row(cells int) bool {
 	return !w.over
 }
 
-// Going is look.
-func (w *watch) Going() bool { return w.look() }
-
 // look reports whether the context goes on.
 func (w *watch) look() bool {
 	w.over = w.over || w.ctx != nil && w.ctx.Err() != nil
@@ -73,7 +73,12 @@ func (s *solver) simplex(ctx context.Context, settings Settings) answer {
 	s.units = grow(s.units, len(s.in.rows))
 	sourceUnits(s.in.mass, s.units)
 	s.total = unit
-	s.start(ctx, settings.maxPivots)
+	s.start(ctx, settings)
+	return s.optimise()
+}
+
+// optimise ends with the optimum, from the tree that there is.
+func (s *solver) optimise() answer {
 	for {
 		if !s.sx.run() {
 			return s.cancelled()

@@ -3,43 +3,70 @@ package mincostflow
 import (
 	"context"
 	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/wpm-go/wpm/mincostflow/internal/newton"
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
-// start makes the first tree for the source in s.units and the box: a star, a tree from the prices that Newton's method
-// finds, or one from a smaller problem.
-func (s *solver) start(ctx context.Context, maxPivots int) {
+// A solve begins with a star, or with a forest from one of two rooms: row prices by Newton's method where rows, or rows
+// with much mass, are few (package newton), or a smaller problem of the same kind where rows and columns are many
+// (package start). Starts change the work, never the answer's certificate.
+//
+// What a forest leaves over is on artificial arcs, priced at first a little above the prices of their nodes. Trees stay
+// small then, and few potentials change much. These prices rise, step by step, until nothing is left over.
+const (
+	// Newton's start comes first up to lightRows rows, and up to lightMost if the other one does not pay.
+	lightRows = 320
+	lightMost = 512
+	// Prices of artificial arcs become dearer by dearer. The first is at least leastPrice of the largest cost, so that
+	// there are 16 at most.
+	dearer     = 4
+	leastPrice = 0x1p-30
+	// A price stays while an artificial arc carries a heavyRest-th of all mass, and a pass makes more than a pivot for every
+	// fewPasses nodes.
+	heavyRest = 64
+	fewPasses = 64
+	// Such prices are for columns that take mostRaised at most: flows then stay below 2^64 (units.go).
+	mostRaised = 1 << 63
+)
+
+// begin makes ready for the source in s.units and the box.
+func (s *solver) begin(ctx context.Context, settings Settings) {
 	s.watch = watch{ctx: ctx}
-	x, w := &s.sx, &s.nw
-	x.begin(&s.watch, &s.rows, s.units, s.in.low, s.in.room, maxPivots)
-	w.bind(&x.tree, &s.rows, &s.watch, s.units, s.total)
-	switch k := x.tree.k; {
-	case worthNewton(k, x.tree.n) && w.prices():
-		w.assign()
-		x.pr.seed(w, seedWidths*w.Width)
-	case k <= lightRows && s.startHeavy():
-	case s.scales.start(x, &s.watch, s.units, s.total):
-	case k > lightRows && k <= lightMost:
-		s.startHeavy()
-	}
-	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
+	s.sx.begin(&s.watch, &s.rows, s.units, s.in.low, s.in.room, settings.maxPivots)
 }
 
-// startHeavy makes a tree from Newton's prices of the rows with most mass, if that is likely to pay, and reports
-// whether it did. Artificial arcs have the prices of their rows, if columns cannot take so much that flows overflow.
-func (s *solver) startHeavy() bool {
-	x, w := &s.sx, &s.nw
-	if !w.choose() || !w.prices() {
-		return false
+// start makes the first tree for the source in s.units and the box.
+func (s *solver) start(ctx context.Context, settings Settings) {
+	s.begin(ctx, settings)
+	x, f := &s.sx, &s.forest
+	p := start.Problem{Supply: s.units, Low: s.in.low, Room: s.in.room, Top: s.rows.top(), Costs: s}
+	k, much := len(s.units), uint64(math.MaxUint64)
+	switch {
+	case k <= lightRows && newton.Start(p, f):
+	case start.Multiscale(p, s, f):
+		x.pr.cut()
+		much = s.total / heavyRest
+	case k > lightRows && k <= lightMost && newton.Start(p, f):
+	default:
+		f.Reset(k, s.in.low)
 	}
-	w.assign()
-	x.pr.seed(w, seedWidths*w.Width)
-	if t := &x.tree; !s.watch.over && t.within(mostRaised) {
-		w.priceArtificial()
-		s.scales.raise(x, max(raisedWidths*w.Width, leastPrice*x.full), math.MaxUint64)
-	} else {
-		level(t)
+	s.plant(much)
+}
+
+// plant makes the forest the tree, and raises the prices of artificial arcs from those of their nodes, if columns cannot
+// take so much that flows overflow. A price stays while an artificial arc carries as much as much.
+func (s *solver) plant(much uint64) {
+	x, f := &s.sx, &s.forest
+	x.tree.plant(f, s.units)
+	x.pr.seed(f.Arcs)
+	if x.tree.within(mostRaised) {
+		x.raise(max(f.Above, leastPrice*x.full), much)
 	}
-	return true
+	x.level()
+	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
 }
 
 // within reports whether all columns take so much at most.
@@ -53,175 +80,64 @@ func (t *basis) within(most uint64) bool {
 	return true
 }
 
-// assign replaces the star of reset: every column hangs from the row that serves it at least cost
-// at the prices w.F of the heavy rows, at its upper bound if that cost is below zero, and
-// at its lower bound if not; an artificial arc takes what a row has left or brings what it lacks. Any
-// prices give a strongly feasible tree.
-//
-// Columns are filled while there is mass for them, or all of them if they take at most 9/8 of the mass.
-func (w *newton) assign() {
-	served := w.serve()
-	if w.watch.over {
-		return // the star will do
+// Row is that of start.Costs.
+func (s *solver) Row(i int) ([]float64, bool) { return (&polled{&s.rows, &s.watch}).Row(i) }
+
+// Going is that of start.Costs.
+func (s *solver) Going() bool { return s.watch.look() }
+
+// Share is that of start.Costs.
+func (s *solver) Share(n int, t start.Task) bool {
+	if !s.rows.shared(n) {
+		return t.Do(0, 0, n, s)
 	}
-	w.serveColumns(served)
-	if w.hangLight() {
-		w.preorder()
-	}
+	var missed atomic.Bool
+	done := s.rows.spread(&s.watch, start.Parts, func(own *rows, part int) {
+		if !t.Do(part, part*n/start.Parts, (part+1)*n/start.Parts, &polled{own, &watch{ctx: s.watch.ctx}}) {
+			missed.Store(true)
+		}
+	})
+	s.watch.over = s.watch.over || missed.Load()
+	return done && !missed.Load()
 }
 
-// serveColumns hangs the columns from the rows that serve them, as lists: first and next.
-func (w *newton) serveColumns(served []service) {
-	t := w.tree
-	k, n := t.k, t.n
-	spare, wanted := w.sum, uint64(0)
-	for j, l := range t.low {
-		spare -= l
-		if served[j].least < 0 {
-			wanted += min(t.room[j], 2*w.sum-wanted) // 2 total is too much, and columns without bound want it
-		}
-	}
-	if wanted <= spare+w.sum/8 {
-		spare = wanted
-	}
-	w.first, w.next, w.sent = grow(w.first, k), grow(w.next, n), grow(w.sent, k)
-	clear(w.sent)
-	for i := range w.first {
-		w.first[i] = -1
-	}
-	for j := n - 1; j >= 0; j-- {
-		if !t.live(j) {
-			continue
-		}
-		state, flow := atLower, t.low[j]
-		if served[j].least < 0 && t.room[j] > 0 && t.room[j] <= spare {
-			state, flow = atUpper, t.low[j]+t.room[j]
-			spare -= t.room[j]
-		}
-		if flow == 0 {
-			continue // it stays on its slack arc
-		}
-		i := w.heavy[served[j].by]
-		t.setSlack(j, state)
-		t.nodes[k+j] = node{parent: i, flow: flow, kind: realArc}
-		w.sent[i] += flow
-		w.first[i], w.next[j] = int32(j), w.first[i]
-	}
+// polled are rows that are read by one goroutine as long as the context goes on.
+type polled struct {
+	rows  *rows
+	watch *watch
 }
 
-// hangLight hangs the light rows from the columns that serve them at least cost, as far as these get more than that
-// from heavy ones. It makes the star again if the context ends.
-func (w *newton) hangLight() bool {
-	t := w.tree
-	k := t.k
-	if len(w.heavy) == k {
-		return true
+// Row returns row i, or false when the context has ended.
+func (p *polled) Row(i int) ([]float64, bool) {
+	if !p.watch.row(p.rows.kv) {
+		return nil, false
 	}
-	w.onColumn, w.beside = grow(w.onColumn, t.n), grow(w.beside, k)
-	for j := range w.onColumn {
-		w.onColumn[j] = -1
-		if t.nodes[k+j].kind != realArc { // nothing hangs from it
-			w.served[j].least = math.Inf(-1)
-		}
-	}
-	heavy := w.heavy
-	for i := range k {
-		if len(heavy) > 0 && int(heavy[0]) == i {
-			heavy = heavy[1:]
-			continue
-		}
-		if !w.watch.row(t.n) {
-			t.reset(k, t.n, w.units)
-			return false
-		}
-		row := w.rows.at(i)
-		at, least := w.cheapest(row)
-		if t.cost[i] = least; at < 0 {
-			t.cost[i] = 0
-			continue
-		}
-		if c := &t.nodes[k+at]; w.units[i] < c.flow {
-			c.flow -= w.units[i]
-			w.sent[c.parent] -= w.units[i]
-			t.nodes[i] = node{parent: int32(k + at), flow: w.units[i], kind: realArc, up: true}
-			t.cost[i] = row[at]
-			w.onColumn[at], w.beside[i] = int32(i), w.onColumn[at]
-		}
-	}
-	return true
+	return p.rows.at(i), true
 }
 
-// cheapest returns the column of least cost less price in a row, and that price of the row; or -1 if there is none.
-func (w *newton) cheapest(row []float64) (at int, least float64) {
-	at, least = -1, math.Inf(1)
-	served := w.served[:len(row)]
-	for j, c := range row {
-		if x := c - served[j].least; x < least {
-			at, least = j, x
-		}
-	}
-	return at, least
-}
+// Going reports whether the context goes on.
+func (p *polled) Going() bool { return p.watch.look() }
 
-// priceArtificial gives the artificial arcs of heavy rows their prices. hangLight has done so for light ones.
-func (w *newton) priceArtificial() {
-	for n, i := range w.heavy {
-		w.tree.cost[i] = w.F[n]
-		if !w.tree.nodes[i].up {
-			w.tree.cost[i] = -w.F[n]
-		}
-	}
-}
+// Share does the task as a whole.
+func (p *polled) Share(n int, t start.Task) bool { return t.Do(0, 0, n, p) }
 
-// preorder links the nodes of the tree that serveColumns has chosen: every row with its artificial arc and its
-// columns, then the columns on slack arcs. It makes the star again if the context ends.
-func (w *newton) preorder() {
-	t := w.tree
-	k, n := t.k, t.n
-	last := t.root
-	add := func(v int32) {
-		t.follow(last, v)
-		last = v
+// Solve is that of start.Solver: another workspace solves the smaller problem.
+func (s *solver) Solve(small *start.Smaller, prices []float64) bool {
+	b := solvers.Get().(*solver)
+	defer b.release()
+	b.in = &b.own
+	b.units, b.total = append(b.units[:0], small.Supply...), s.total
+	b.in.low, b.in.room = append(b.in.low[:0], small.Low...), append(b.in.room[:0], small.Room...)
+	b.in.rows = b.in.rows[:0]
+	for i := range small.Supply {
+		b.in.rows = append(b.in.rows, i)
 	}
-	for i, m := range w.units {
-		if t.nodes[i].kind == realArc {
-			continue
-		}
-		p := node{parent: t.root, kind: artificial, up: m >= w.sent[i]}
-		if p.up {
-			p.flow = m - w.sent[i]
-		} else {
-			p.flow = w.sent[i] - m
-		}
-		t.nodes[i] = p
-		add(int32(i))
-		if w.first[i] < 0 {
-			continue
-		}
-		if !w.watch.row(n) {
-			t.reset(k, n, w.units)
-			return
-		}
-		row := w.rows.at(i)
-		for j := w.first[i]; j >= 0; j = w.next[j] {
-			t.cost[k+int(j)] = row[j]
-			if t.leaves.n > 0 {
-				t.leaves.add(int32(i), j)
-			} else {
-				add(int32(k) + j)
-			}
-			if len(w.heavy) < k {
-				for l := w.onColumn[j]; l >= 0; l = w.beside[l] {
-					add(l)
-				}
-			}
-		}
-	}
-	for j := range n {
-		if t.live(j) && t.nodes[k+j].kind == slack {
-			add(int32(k + j))
-		}
-	}
-	t.follow(last, t.root)
-	t.measure()
+	r := &b.rows
+	r.data, r.kv, r.index, r.copied, r.alone = small.Costs, len(small.Low), b.in.rows, 0, s.rows.alone
+	r.most, r.exp = slices.Max(small.Costs), 0 // they are scaled already
+	b.start(s.watch.ctx, Settings{})
+	ok := b.sx.run()
+	copy(prices, b.sx.tree.pi)
+	s.watch.over = s.watch.over || b.watch.over
+	return ok
 }

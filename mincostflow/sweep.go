@@ -19,6 +19,13 @@ func (p *pricer) pass() bool {
 	return p.blocks > 1 || p.drain()
 }
 
+// cut cuts sweeps into blocks of rows, if they are worth it.
+func (p *pricer) cut() {
+	if t := p.tree; p.rows.large(t.k) && t.k <= tallest*t.n {
+		p.blocks = min(max(sweepBlocks, t.k/sweepRows), mostBlocks)
+	}
+}
+
 // stage pivots on listed and slack arcs, and prices the next block of rows. If all rows are one block, it pivots until
 // none of those arcs improves the plan, and prices then. Else it makes one round of pivots, and prices the block at the
 // prices before the round; after the last block of a sweep with few pivots, it pivots until no listed arc improves the

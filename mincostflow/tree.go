@@ -1,6 +1,10 @@
 package mincostflow
 
-import "math"
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
+)
 
 // arcKind tells the three kinds of arc apart that can join a node to its parent.
 type arcKind uint8
@@ -22,13 +26,12 @@ const (
 type node struct {
 	flow   uint64 // on the arc to the parent, >= 0
 	parent int32
-	size   int32 // nodes of its subtree, leaves kept apart among them
+	size   int32 // nodes of its subtree
 	kind   arcKind
 	up     bool // the arc points to the parent
 }
 
-// preorder is a circular list of the nodes in preorder, but for leaves kept apart (leaves.go). A subtree is a run of
-// it. Its links are by place: from time to time all nodes get places in the order of the list, so that those that
+// preorder is a circular list of the nodes in preorder. A subtree is a run of it. Its links are by place: from time to time all nodes get places in the order of the list, so that those that
 // follow each other are near in memory. A walk would wait for it otherwise.
 type preorder struct {
 	links, spare []link  // by place
@@ -58,7 +61,6 @@ type basis struct {
 	root  int32 // k + n
 	nodes []node
 	preorder
-	leaves leaves // not in the preorder; attachAll before a walk that needs all nodes
 	// pi is the price of bringing one unit from a node to the hub through the tree:
 	// f_i = pi[i], g_j = -pi[k+j]. Columns that take nothing have +Inf and are never priced.
 	pi         []float64
@@ -67,7 +69,7 @@ type basis struct {
 	room       []uint64  // capacities of the slack arcs
 	slack      []int8    // their states
 	slackSign  []float64 // sign of the admissible change: +1 where they may fill up, -1 where they may empty, else 0
-	bigM       float64   // cost of artificial arcs, a multiple of grid; scales.start adds to it
+	bigM       float64   // cost of artificial arcs, a multiple of grid
 	grid       float64
 	magic      float64 // 1.5 * 2^52 grids
 	outOfRange bool    // a potential has come close to the limit of exactness
@@ -90,55 +92,106 @@ func (t *basis) ends(v int32) (i, j int32) {
 // size 2^52 grids leaves no room for anything finer.
 func (t *basis) round(c float64) float64 { return (c + t.magic) - t.magic }
 
-// reset makes the star: every row sends its mass to the hub and every column gets its lower bound
-// from it over artificial arcs. A column with lower bound zero hangs from its slack arc instead,
-// because an empty arc must point to the hub (pivot says why). The units of the source are in
-// mass; low and room are filled in.
-func (t *basis) reset(k, n int, mass []uint64) {
+// reset makes room for a tree of k rows and n columns; low and room are filled in.
+func (t *basis) reset(k, n int) {
 	t.k, t.n, t.root = k, n, int32(k+n)
 	total := k + n + 1
-	t.nodes = grow(t.nodes, total)
-	t.pi = grow(t.pi, total)
-	t.cost = grow(t.cost, total)
-	t.slack = grow(t.slack, n)
-	t.slackSign = grow(t.slackSign, n)
+	t.nodes, t.pi, t.cost = grow(t.nodes, total), grow(t.pi, total), grow(t.cost, total)
+	t.slack, t.slackSign = grow(t.slack, n), grow(t.slackSign, n)
 	t.pivots, t.degenerate, t.effort = 0, 0, 0
-	t.leaves.reset(k, n)
-	t.preorder.reset(total)
-	last, size := t.root, int32(1)
-	for v := range t.root {
-		p := &t.nodes[v]
-		*p = node{parent: t.root, size: 1, kind: artificial}
-		t.cost[v] = 0
-		if int(v) < k {
-			p.up, p.flow = true, mass[v]
-		} else {
-			j := int(v) - k
-			t.setSlack(j, atLower)
-			if !t.live(j) {
-				p.parent = -1
-				continue
-			}
-			if p.flow = t.low[j]; p.flow == 0 {
-				p.kind, p.up = slack, true
-				t.setSlack(j, inTree)
-			}
-		}
-		t.follow(last, v)
-		last = v
-		size++
-	}
-	t.nodes[t.root] = node{parent: -1, size: size}
-	t.follow(last, t.root)
 }
 
-// reset gives nodes their numbers as places.
-func (o *preorder) reset(nodes int) {
-	o.links, o.prev, o.place = grow(o.links, nodes), grow(o.prev, nodes), grow(o.place, nodes)
-	for v := range o.place {
-		o.place[v], o.links[v].node = int32(v), int32(v)
+// plant makes a forest the tree, for rows with the given units. What rows at the hub have left goes there over
+// artificial arcs, and what they lack comes from there. What columns at the hub lack comes from there, too: from their
+// slack arcs as far as these are full, and else over artificial arcs. An empty arc must point to the hub (pivot says
+// why), so a column that lacks nothing hangs from its slack arc.
+//
+// Sums of units are those of a ring: none that is looked at reaches 2^63 (units.go).
+func (t *basis) plant(f *start.Forest, units []uint64) {
+	for v := range t.root {
+		p := node{parent: f.Parent[v], size: 1, kind: realArc}
+		if p.parent < 0 {
+			p.parent = t.root
+		}
+		if i := int(v); i < t.k {
+			p.up, p.flow = true, units[i]
+		} else if j := i - t.k; t.live(j) {
+			p.flow = -f.Need[j]
+			t.setSlack(j, atLower)
+			if f.Need[j] > t.low[j] {
+				t.setSlack(j, atUpper)
+			}
+		} else {
+			p.parent = -1
+			t.setSlack(j, atLower)
+		}
+		t.nodes[v], t.cost[v] = p, f.Cost[v]
 	}
-	o.moved = 0
+	t.nodes[t.root] = node{parent: -1, size: 1}
+	t.list(t.nodes)
+	for v := t.before(t.root); v != t.root; v = t.before(v) {
+		p := &t.nodes[v]
+		q := &t.nodes[p.parent]
+		q.flow += p.flow
+		q.size += p.size
+		switch {
+		case p.parent != t.root:
+			if !p.up {
+				p.flow = -p.flow
+			}
+		case int(v) < t.k:
+			p.kind = artificial
+			if int64(p.flow) < 0 {
+				p.up, p.flow, t.cost[v] = false, -p.flow, -t.cost[v]
+			}
+		default:
+			t.hang(int(v)-t.k, -p.flow, f.Need[int(v)-t.k]-t.low[int(v)-t.k])
+		}
+	}
+	t.nodes[t.root].flow = 0
+}
+
+// hang hangs column j, which lacks so many units, from the hub. Its slack arc may bring so many of them.
+func (t *basis) hang(j int, lacks, full uint64) {
+	v := t.k + j
+	if lacks > full {
+		t.nodes[v].kind, t.nodes[v].flow = artificial, lacks-full
+		t.setSlack(j, atLower)
+		return
+	}
+	t.nodes[v].kind, t.nodes[v].flow, t.nodes[v].up, t.cost[v] = slack, full-lacks, true, 0
+	t.setSlack(j, inTree)
+}
+
+// list makes a list of the nodes below the last one. Their places are their numbers.
+func (o *preorder) list(nodes []node) {
+	n := int32(len(nodes))
+	o.links, o.spare = grow(o.links, int(n)), grow(o.spare, int(n))
+	o.prev, o.place, o.moved = grow(o.prev, int(n)), grow(o.place, int(n)), 0
+	kids := o.spare // the first node below v is kids[v].node, and the one beside it kids[v].next
+	for v := range n {
+		o.place[v], o.links[v].node = v, v
+		kids[v] = link{-1, -1}
+	}
+	for v := n - 2; v >= 0; v-- {
+		if p := nodes[v].parent; p >= 0 {
+			kids[v].next, kids[p].node = kids[p].node, v
+		}
+	}
+	root := n - 1
+	last := root
+	for v := kids[root].node; v >= 0; {
+		o.join(last, v)
+		if last = v; kids[v].node >= 0 {
+			v = kids[v].node
+			continue
+		}
+		for v != root && kids[v].next < 0 {
+			v = nodes[v].parent
+		}
+		v = kids[v].next // that of the root is -1
+	}
+	o.join(last, root)
 }
 
 // follow makes node w the next of node v.
@@ -170,21 +223,6 @@ func (o *preorder) settle() {
 	o.moved = 0
 }
 
-// measure computes the sizes of all subtrees.
-func (t *basis) measure() {
-	for v := range t.nodes {
-		t.nodes[v].size = 1
-	}
-	if t.leaves.n > 0 {
-		for i, apart := range t.leaves.count {
-			t.nodes[i].size += apart
-		}
-	}
-	for v := t.before(t.root); v != t.root; v = t.before(v) {
-		t.nodes[t.nodes[v].parent].size += t.nodes[v].size
-	}
-}
-
 // live reports whether column j takes part, that is, whether it may take anything.
 func (t *basis) live(j int) bool { return t.low[j] > 0 || t.room[j] > 0 }
 
@@ -204,16 +242,6 @@ func (t *basis) setPrices(exp int, big float64) {
 		t.pi[v] = t.round(t.step(v)) + t.pi[t.nodes[v].parent]
 		if math.Abs(t.pi[v]) > t.limit {
 			t.outOfRange = true
-		}
-		if int(v) >= t.k || t.leaves.n == 0 {
-			continue
-		}
-		for _, j := range t.leaves.of(v) {
-			b := int32(t.k) + j
-			t.pi[b] = t.pi[v] - t.round(t.cost[b])
-			if math.Abs(t.pi[b]) > t.limit {
-				t.outOfRange = true
-			}
 		}
 	}
 }
@@ -301,8 +329,6 @@ func (t *basis) enterSlack(from, end int) bool {
 // ends, since each lowers the sum of potentials.
 func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 	t.pivots++
-	t.attach(a)
-	t.attach(b)
 	nodes := t.nodes
 	d := most
 	out, outSide := int32(-1), int32(-1)
@@ -340,8 +366,6 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 		} else {
 			t.setSlack(int(b)-t.k, atLower)
 		}
-		t.detach(a)
-		t.detach(b)
 		return
 	}
 	if nodes[out].kind == slack {
@@ -364,11 +388,7 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 		}
 		t.setSlack(int(x)-t.k, inTree)
 	}
-	was := nodes[out].parent
 	t.graft(x, out, u, arc, cost, shift)
-	// Only these can be leaves now: every other node of the path from out to x has the one before it below.
-	t.detach(was)
-	t.detach(out)
 }
 
 // push sends d units around the cycle that the arc a -> b closes, whose node nearest the hub is
@@ -436,17 +456,13 @@ func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 	below := t.place[y]
 	t.join(tail, t.links[below].next)
 	t.join(below, t.place[x])
-	if t.moved += int(all); t.moved > settleEvery*len(nodes) && t.leaves.n == 0 {
+	if t.moved += int(all); t.moved > settleEvery*len(nodes) {
 		t.settle()
 	}
 }
 
-// shift adds by to the potentials of so many nodes of the preorder, from a place on, and returns the last place. Leaves
-// kept apart count.
+// shift adds by to the potentials of so many nodes of the preorder, from a place on, and returns the last place.
 func (t *basis) shift(at, many int32, by float64) (last int32) {
-	if t.leaves.n > 0 {
-		return t.shiftLeaves(at, many, by)
-	}
 	links, pi, most, least := t.links, t.pi, t.limit, -t.limit
 	for {
 		l := &links[at]
@@ -455,33 +471,6 @@ func (t *basis) shift(at, many int32, by float64) (last int32) {
 		*x = f
 		if f > most || f < least {
 			t.outOfRange = true
-		}
-		if many--; many == 0 {
-			return at
-		}
-		at = l.next
-	}
-}
-
-// shiftLeaves is shift where leaves are kept apart.
-func (t *basis) shiftLeaves(at, many int32, by float64) (last int32) {
-	links, pi, limit := t.links, t.pi, t.limit
-	for {
-		l := links[at]
-		pi[l.node] += by
-		if math.Abs(pi[l.node]) > limit {
-			t.outOfRange = true
-		}
-		if int(l.node) < t.k {
-			leaves := t.leaves.of(l.node)
-			for _, j := range leaves {
-				f := pi[t.k+int(j)] + by
-				pi[t.k+int(j)] = f
-				if math.Abs(f) > limit {
-					t.outOfRange = true
-				}
-			}
-			many -= int32(len(leaves))
 		}
 		if many--; many == 0 {
 			return at

@@ -14,15 +14,6 @@ import (
 // flows balance, the tree is strongly feasible, and potentials are exact.
 func checkTree(t *testing.T, n *basis, mass []uint64) {
 	t.Helper()
-	if checkLeaves(t, n); n.leaves.n > 0 {
-		n.attachAll()
-		defer func() { // the tree may be pivoted on
-			n.leaves.reset(n.k, n.n)
-			for v := int32(n.k); v < n.root; v++ {
-				n.detach(v)
-			}
-		}()
-	}
 	seen := 0
 	path := []int32{n.root} // the ancestors of the last node, root first
 	net := make([]int64, len(n.nodes))
@@ -110,44 +101,6 @@ func checkTree(t *testing.T, n *basis, mass []uint64) {
 	}
 }
 
-// checkLeaves checks that the columns on the lists of leaves are the leaves, each on the list of its row.
-func checkLeaves(t *testing.T, n *basis) {
-	t.Helper()
-	if n.leaves.n == 0 {
-		return
-	}
-	below := make([]int, len(n.nodes))
-	for _, p := range n.nodes {
-		if p.parent >= 0 {
-			below[p.parent]++
-		}
-	}
-	for j, at := range n.leaves.place {
-		v := n.k + j
-		if leaf := n.live(j) && n.nodes[v].kind == realArc && below[v] == 0; leaf != (at >= 0) {
-			t.Fatalf("column %d is a leaf: %v; place %d", j, leaf, at)
-		}
-	}
-	listed := 0
-	for i := range int32(n.k) {
-		for at, j := range n.leaves.of(i) {
-			listed++
-			v := int32(n.k) + j
-			if p := n.nodes[v]; p.parent != i || p.kind != realArc || p.up || n.leaves.place[j] != int32(at) {
-				t.Fatalf("leaf %d at %d of row %d: %+v, place %d", j, at, i, p, n.leaves.place[j])
-			}
-		}
-	}
-	for _, at := range n.leaves.place {
-		if at >= 0 {
-			listed--
-		}
-	}
-	if listed != 0 {
-		t.Fatalf("%d more leaves on lists than with a place", listed)
-	}
-}
-
 // TestTreeInvariants stops small solves after every number of pivots and looks at the tree.
 func TestTreeInvariants(t *testing.T) {
 	for seed := range 150 {
@@ -170,60 +123,6 @@ func TestTreeInvariants(t *testing.T) {
 	}
 }
 
-// TestLeaves: keeping leaves apart changes no pivot. Small solves stop after every few pivots and look at the tree.
-func TestLeaves(t *testing.T) {
-	apart := 0
-	for seed := range numtest.Cases(14, 40) {
-		d := newDraw(uint64(seed) + 81e6)
-		k := 1 + d.Intn(5)
-		kv := leafColumns*k + d.Intn(60)
-		p := Problem{Cost: d.costs(k, kv), Source: d.masses(k)}
-		p.Lo, p.Hi = box(d.masses(kv), 0.2+2*d.Float64())
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for limit := 1; ; limit += 1 + d.Intn(8) {
-			s, other := newSolver(), newSolver()
-			other.sx.tree.leaves.never = true
-			for _, s := range []*solver{s, other} {
-				if err := s.load(context.Background(), in, 0); err != nil {
-					t.Fatal(err)
-				}
-			}
-			a, b := s.simplex(context.Background(), Settings{maxPivots: limit}),
-				other.simplex(context.Background(), Settings{maxPivots: limit})
-			if s.sx.tree.leaves.n > 0 {
-				for i := range int32(s.sx.tree.k) {
-					apart += len(s.sx.tree.leaves.of(i))
-				}
-			}
-			checkTree(t, &s.sx.tree, s.units)
-			if other.sx.tree.leaves.n > 0 {
-				t.Fatal("leaves are kept apart where they must not be")
-			}
-			if s.sx.tree.pivots != other.sx.tree.pivots || s.sx.tree.degenerate != other.sx.tree.degenerate ||
-				s.sx.pr.sweeps != other.sx.pr.sweeps || a.status != b.status {
-				t.Fatalf("seed %d: %d pivots, %v; without leaves %d, %v", seed, s.sx.tree.pivots, a.status, other.sx.tree.pivots,
-					b.status)
-			}
-			for v := range s.sx.tree.nodes {
-				x, y := s.sx.tree.nodes[v], other.sx.tree.nodes[v]
-				if x != y || s.sx.tree.pi[v] != other.sx.tree.pi[v] {
-					t.Fatalf("seed %d, node %d: %+v at %v; without leaves %+v at %v", seed, v, x, s.sx.tree.pi[v], y,
-						other.sx.tree.pi[v])
-				}
-			}
-			if a.status == Optimal {
-				break
-			}
-		}
-	}
-	if apart < numtest.Cases(350, 1000) {
-		t.Errorf("%d leaves apart in all", apart)
-	}
-}
-
 // TestSettle: new places change neither the preorder nor any pivot.
 func TestSettle(t *testing.T) {
 	settled := 0
@@ -237,7 +136,6 @@ func TestSettle(t *testing.T) {
 			var trees [2]*basis
 			for n := range trees {
 				s := newSolver()
-				s.sx.tree.leaves.never = true
 				if err := s.load(context.Background(), in, 0); err != nil {
 					t.Fatal(err)
 				}
@@ -283,77 +181,6 @@ func (t *basis) walk() func(yield func(int32) bool) {
 				return
 			}
 		}
-	}
-}
-
-// TestLeavesOutgrow: potentials of leaves kept apart are held to the limit of exactness as all others are, when
-// prices are set and when subtrees move.
-func TestLeavesOutgrow(t *testing.T) {
-	late := 0
-	for seed := range 200 {
-		d := newDraw(uint64(seed) + 83e6)
-		k := 2 + d.Intn(4)
-		kv := leafColumns*k + d.Intn(60)
-		c := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
-		for x := range c.Data {
-			c.Data[x] = d.Float64()
-		}
-		p := Problem{Cost: c, Source: d.masses(k)}
-		p.Lo, p.Hi = box(d.masses(kv), 0.2+2*d.Float64())
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		limit := 1 + d.Intn(20)
-		var nets [2]*basis
-		var solvers [2]*solver
-		for n := range solvers {
-			s := newSolver()
-			s.sx.tree.leaves.never = n == 1
-			if err := s.load(context.Background(), in, 0); err != nil {
-				t.Fatal(err)
-			}
-			s.simplex(context.Background(), Settings{maxPivots: limit})
-			solvers[n], nets[n] = s, &s.sx.tree
-		}
-		a, b := nets[0], nets[1]
-		if a.leaves.n == 0 {
-			continue // at the optimum
-		}
-		// The grid falls until a potential is beyond the limit.
-		exp := solvers[0].sx.exp
-		for ; exp > -60; exp-- {
-			a.setPrices(exp, a.bigM)
-			b.setPrices(exp, b.bigM)
-			if a.outOfRange != b.outOfRange {
-				t.Fatalf("seed %d, grid 2^%d: wide %v, without leaves %v", seed, exp, a.outOfRange, b.outOfRange)
-			}
-			if a.outOfRange {
-				break
-			}
-		}
-		for _, s := range solvers {
-			s.sx.tree.setPrices(exp+1, s.sx.tree.bigM)
-			most := 0.0
-			for _, x := range s.sx.tree.pi {
-				if !math.IsInf(x, 1) {
-					most = max(most, math.Abs(x))
-				}
-			}
-			s.sx.tree.limit = most // the next that grows is beyond it
-			s.sx.pr.maxPivots = limit + 1000
-			s.sx.pr.run()
-		}
-		if a.outOfRange != b.outOfRange || a.pivots != b.pivots {
-			t.Fatalf("seed %d: wide %v after %d pivots, without leaves %v after %d", seed, a.outOfRange, a.pivots, b.outOfRange,
-				b.pivots)
-		}
-		if a.outOfRange {
-			late++
-		}
-	}
-	if late < 20 {
-		t.Errorf("only %d trees outgrew the limit", late)
 	}
 }
 

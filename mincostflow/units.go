@@ -14,9 +14,9 @@ import (
 // artificial arcs bring them. Those start with 2.125 N at most, beside real arcs with 1.125 N at most. No pivot makes
 // the whole dearer, and artificial arcs cost 1.5 times what others cost at most, so that they never carry more than
 // 2.125 N + 1.125 N/1.5, and the columns hold 3.875 N at most. (When they are made cheaper later, the plan is optimal
-// at the higher price, and they carry nothing.) The start of scales.go, with artificial arcs of many prices, is for
-// columns that take 1.5 N at most: rows send what they have, so that no arc carries more. That of start.go, with such
-// arcs from the hub to rows, is for columns that take 2^63 at most: no arc carries more than that and N.
+// at the higher price, and they carry nothing.) Artificial arcs have many prices, and some of them lead from the hub
+// to rows, where columns take 2^63 at most: no arc carries more than that and N. In a forest to begin with, columns get
+// 1.125 N at most, so what a subtree has or lacks is below 2^63.
 const (
 	unitBits = 61
 	unit     = 1 << unitBits

@@ -76,7 +76,12 @@ func (s *solver) setUnits(p *UnitProblem, n uint64) {
 // simplexUnits solves the loaded instance, leaves the exact prices of the optimal tree in e, and reports whether it
 // could before it had to stop.
 func (s *solver) simplexUnits(ctx context.Context, settings Settings, e *exactPrices) bool {
-	s.start(ctx, settings.maxPivots)
+	s.start(ctx, settings)
+	return s.optimiseUnits(e)
+}
+
+// optimiseUnits is simplexUnits from the tree that there is.
+func (s *solver) optimiseUnits(e *exactPrices) bool {
 	for {
 		if !s.sx.run() {
 			return false

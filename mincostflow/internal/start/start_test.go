@@ -20,6 +20,8 @@ type matrix struct {
 
 func (m matrix) Row(i int) ([]float64, bool) { return m.data[i*m.n : (i+1)*m.n], true }
 
+func (m matrix) Going() bool { return true }
+
 func (m matrix) Share(n int, t Task) bool { return t.Do(0, 0, n, m) }
 
 // cut are costs that are shared in parts, the later ones first.
@@ -45,24 +47,29 @@ func (c cut) Share(n int, t Task) bool {
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProblem(t)
-		var whole, parts Work
+		var whole, parts work
+		var f, g Forest
 		ends := rapid.SliceOfN(rapid.IntRange(0, 16), 0, Parts-1).Draw(t, "ends")
 		slices.Sort(ends)
 		for range 2 { // the second time with what the first has left behind
-			whole.Sample(p)
+			whole.p = p
+			whole.sample()
 			p.Costs = cut{m, ends}
-			parts.Sample(p)
-			if !reflect.DeepEqual(whole.Smaller, parts.Smaller) {
-				t.Fatalf("%v: %v, want %v", ends, parts.Smaller, whole.Smaller)
+			parts.p = p
+			parts.sample()
+			if !reflect.DeepEqual(whole.small, parts.small) {
+				t.Fatalf("%v: %v, want %v", ends, parts.small, whole.small)
 			}
-			f := make([]float64, len(whole.Supply))
-			for r := range f {
-				f[r] = math.Round(rapid.Float64Range(-1, 1).Draw(t, "f")*8) / 8 * slices.Max(m.data)
+			prices := make([]float64, len(whole.small.Supply))
+			for r := range prices {
+				prices[r] = math.Round(rapid.Float64Range(-1, 1).Draw(t, "f")*8) / 8 * slices.Max(m.data)
 			}
-			whole.Plant(f)
-			parts.Plant(f)
-			if !reflect.DeepEqual(whole.Forest, parts.Forest) {
-				t.Fatalf("%v: %v, want %v", ends, parts.Forest, whole.Forest)
+			whole.middle, parts.middle = prices, prices
+			whole.into, parts.into = &f, &g
+			whole.plant()
+			parts.plant()
+			if !reflect.DeepEqual(f, g) {
+				t.Fatalf("%v: %v, want %v", ends, g, f)
 			}
 			p.Costs = m
 		}
@@ -107,11 +114,11 @@ func sum(units []uint64) (s uint64) {
 func TestSample(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProblem(t)
-		var w Work
-		if !w.Sample(p) {
+		w := work{p: p}
+		if !w.sample() {
 			t.Fatal("no time")
 		}
-		if sum(w.Supply) != sum(p.Supply) || sum(w.Low) != sum(p.Low) || sum(w.Room) != sum(p.Room) {
+		if sum(w.small.Supply) != sum(p.Supply) || sum(w.small.Low) != sum(p.Low) || sum(w.small.Room) != sum(p.Room) {
 			t.Fatal("units are lost")
 		}
 		live := 0
@@ -140,12 +147,12 @@ func TestSample(t *testing.T) {
 		}
 		for r, i := range w.rows.middle {
 			for c, j := range w.cols.middle {
-				if got, want := w.Row(r)[c], m.data[int(i)*m.n+int(j)]; got != want {
+				if got, want := w.small.Row(r)[c], m.data[int(i)*m.n+int(j)]; got != want {
 					t.Fatalf("cost %d, %d: %v, want %v", r, c, got, want)
 				}
 			}
 		}
-		if b := w.Blur(); !(b >= 0) {
+		if b := w.blur(); !(b >= 0) {
 			t.Fatalf("blur %v", b)
 		}
 	})
@@ -189,8 +196,8 @@ func TestGroupsAlike(t *testing.T) {
 			m.data[i*n+j] = math.Abs(float64(at(i) - at(j)))
 		}
 	}
-	var w Work
-	w.Sample(p)
+	w := work{p: p}
+	w.sample()
 	for r := range w.rows.len() {
 		lo, hi := n, 0
 		for _, i := range w.rows.group(r) {
@@ -200,7 +207,7 @@ func TestGroupsAlike(t *testing.T) {
 			t.Errorf("group %d reaches from %d to %d", r, lo, hi)
 		}
 	}
-	if b := w.Blur(); b > 0.1 {
+	if b := w.blur(); b > 0.1 {
 		t.Errorf("blur %v of points on a line", b)
 	}
 }
@@ -210,48 +217,64 @@ func TestGroupsAlike(t *testing.T) {
 func TestPlant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProblem(t)
-		var w Work
-		w.Sample(p)
-		f := make([]float64, len(w.Supply))
-		for r := range f {
-			f[r] = rapid.Float64Range(-1, 1).Draw(t, "f") * slices.Max(m.data)
+		w := work{p: p}
+		w.sample()
+		for range w.small.Supply {
+			w.middle = append(w.middle, rapid.Float64Range(-1, 1).Draw(t, "f")*slices.Max(m.data))
 		}
-		if !w.Plant(f) {
+		var f Forest
+		w.into = &f
+		if !w.plant() {
 			t.Fatal("no time")
 		}
-		if err := checkArcs(&w, m); err != nil {
+		if err := checkArcs(&w, &f, m); err != nil {
 			t.Fatal(err)
 		}
-		if err := checkForest(&w, p); err != nil {
+		if err := checkForest(&f, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := checkWalk(&w.Forest); err != nil {
-			t.Fatal(err)
+		for v, u := range f.Parent {
+			want := 0.0
+			switch k := len(p.Supply); {
+			case v < k && u >= 0:
+				want = m.data[v*m.n+int(u)-k]
+			case v < k:
+				want = w.f[v]
+			case u >= 0:
+				want = m.data[int(u)*m.n+v-k]
+			case p.Room[v-k] > 0:
+				want = max(w.g[v-k], 0)
+			default:
+				want = w.g[v-k]
+			}
+			if f.Cost[v] != want {
+				t.Fatalf("node %d costs %v, want %v", v, f.Cost[v], want)
+			}
 		}
 	})
 }
 
 // checkArcs checks the arcs against all costs.
-func checkArcs(w *Work, m matrix) error {
+func checkArcs(w *work, f *Forest, m matrix) error {
 	top := slices.Max(m.data)
 	const roundings = 16 // of prices up to 4 top
 	tol := roundings * 0x1p-53 * 4 * top
 	listed := map[[2]int32]bool{}
-	for _, a := range w.Arcs {
-		rc := m.data[int(a.I)*m.n+int(a.J)] - w.F[a.I] - w.G[a.J]
+	for n, a := range f.Arcs {
+		rc := m.data[int(a.I)*m.n+int(a.J)] - w.f[a.I] - w.g[a.J]
 		if listed[[2]int32{a.I, a.J}] || a.Cost != m.data[int(a.I)*m.n+int(a.J)] ||
-			!(a.Reduced >= 0 && math.Abs(a.Reduced-rc) <= tol) {
+			!(w.reduced[n] >= 0 && math.Abs(w.reduced[n]-rc) <= tol) {
 			return fmt.Errorf("arc %+v, reduced cost %v", a, rc)
 		}
 		listed[[2]int32{a.I, a.J}] = true
 	}
-	for i := range w.F {
+	for i := range w.f {
 		least, most, n := math.Inf(1), 0.0, 0
-		for j := range w.G {
-			if math.IsInf(w.G[j], -1) {
+		for j := range w.g {
+			if math.IsInf(w.g[j], -1) {
 				continue
 			}
-			rc := m.data[i*m.n+j] - w.F[i] - w.G[j]
+			rc := m.data[i*m.n+j] - w.f[i] - w.g[j]
 			least = min(least, rc)
 			if listed[[2]int32{int32(i), int32(j)}] {
 				n++
@@ -265,60 +288,43 @@ func checkArcs(w *Work, m matrix) error {
 	return nil
 }
 
-// checkForest checks the forest.
-func checkForest(w *Work, p Problem) error {
+// checkForest checks that the flows that follow from the forest are positive, and that columns need no more than there is.
+func checkForest(f *Forest, p Problem) error {
 	k := len(p.Supply)
-	net := make([]uint64, k+len(p.Low)) // what rows send and columns get
-	for v, u := range w.Parent {
-		x := w.Flow[v]
-		switch {
-		case u < 0:
-			net[v] += x
-		case (v < k) == (int(u) < k):
+	net := append([]uint64(nil), p.Supply...) // what rows still have and columns still need
+	for j, need := range f.Need {
+		if need != p.Low[j] && need != p.Low[j]+p.Room[j] {
+			return fmt.Errorf("column %d gets %d", j, need)
+		}
+		net = append(net, need)
+	}
+	kids := make([]int, len(f.Parent))
+	for v, u := range f.Parent {
+		if u >= 0 && (v < k) == (int(u) < k) {
 			return fmt.Errorf("arc from %d to %d", v, u)
-		case x == 0:
-			return fmt.Errorf("node %d has an empty arc", v)
-		default:
-			net[v] += x
-			net[u] += x
 		}
-		for steps, at := 0, int32(v); at >= 0; steps, at = steps+1, w.Parent[at] {
-			if steps > len(w.Parent) {
-				return fmt.Errorf("node %d is on a cycle", v)
+		if u >= 0 {
+			kids[u]++
+		}
+	}
+	for v := range f.Parent { // from the leaves on
+		for v := int32(v); kids[v] == 0 && f.Parent[v] >= 0; {
+			u := f.Parent[v]
+			if net[v] == 0 || net[v] > net[u] {
+				return fmt.Errorf("the arc of node %d carries %d, its parent has %d", v, net[v], net[u])
 			}
+			net[u] -= net[v]
+			kids[v], kids[u] = -1, kids[u]-1
+			v = u
 		}
 	}
-	for v, x := range net {
-		if v < k && x != p.Supply[v] {
-			return fmt.Errorf("row %d sends %d of %d", v, x, p.Supply[v])
-		}
-		if v >= k && (x != w.Need[v-k] || x != p.Low[v-k] && x != p.Low[v-k]+p.Room[v-k]) {
-			return fmt.Errorf("column %d gets %d of %d", v-k, x, w.Need[v-k])
-		}
+	if slices.Max(kids) > 0 {
+		return fmt.Errorf("there is a cycle in %v", f.Parent)
 	}
-	if sum(w.Need) > sum(p.Supply) {
-		return fmt.Errorf("columns need %d of %d", sum(w.Need), sum(p.Supply))
+	if sum(f.Need) > sum(p.Supply) {
+		return fmt.Errorf("columns need %d of %d", sum(f.Need), sum(p.Supply))
 	}
 	return nil
-}
-
-// checkWalk checks that a walk comes to every node once, and to a node's subtree before it leaves it.
-func checkWalk(f *Forest) error {
-	seen := make([]bool, len(f.Parent))
-	var path []int32
-	bad := error(nil)
-	f.Walk(func(v int32) {
-		depth := slices.Index(path, f.Parent[v]) + 1
-		if seen[v] || depth == 0 && f.Parent[v] >= 0 {
-			bad = fmt.Errorf("node %d after %v, its parent is %d", v, path, f.Parent[v])
-		}
-		path = append(path[:depth], v)
-		seen[v] = true
-	})
-	if slices.Contains(seen, false) && bad == nil {
-		bad = fmt.Errorf("the walk leaves nodes out")
-	}
-	return bad
 }
 
 // TestNoTime: every pass ends when rows are refused.
@@ -329,14 +335,22 @@ func TestNoTime(t *testing.T) {
 	for most := 0; ; most++ {
 		rows := 0
 		p.Costs = until{m, &rows, most}
-		var w Work
-		if done := w.Sample(p) && w.Plant(make([]float64, len(w.Supply))); done {
+		var f Forest
+		if done := Multiscale(p, zeros{}, &f); done {
 			break
 		}
 		if rows != most+1 {
 			t.Fatalf("%d rows were asked for after the first refusal", rows-most-1)
 		}
 	}
+}
+
+// zeros solves problems whose costs are all zero.
+type zeros struct{}
+
+func (zeros) Solve(s *Smaller, prices []float64) bool {
+	clear(prices)
+	return true
 }
 
 // until are costs that are refused after most rows.
@@ -394,14 +408,47 @@ func TestGroupSize(t *testing.T) {
 	}
 }
 
-// TestForget: nothing of the caller's stays, and no more cells than it says.
-func TestForget(t *testing.T) {
-	w := Work{Smaller: Smaller{Costs: make([]float64, 20)}, p: Problem{Costs: matrix{}}}
-	if w.Forget(20); w.Costs == nil || w.p.Costs != nil {
+// TestRelease: nothing of the caller's stays, and no more cells than it says.
+func TestRelease(t *testing.T) {
+	w := work{small: Smaller{Costs: make([]float64, mostKept)}, p: Problem{Costs: matrix{}}}
+	if w.release(); w.small.Costs == nil || w.p.Costs != nil {
 		t.Error("forgets too much or too little")
 	}
-	if w.Forget(19); w.Costs != nil {
-		t.Error("20 cells stay")
+	w = work{small: Smaller{Costs: make([]float64, mostKept+1)}}
+	if w.release(); w.small.Costs != nil {
+		t.Error("too many cells stay")
+	}
+}
+
+// TestPays: where the start is used.
+func TestPays(t *testing.T) {
+	const n = leastNodes
+	for _, tt := range []struct {
+		name      string
+		k, n      int
+		low, room uint64 // of every column, in units of total/n
+		first     uint64 // more for the first column
+		want      bool
+	}{
+		{"transport", n, n, 2, 0, 0, true},
+		{"few rows", n - 1, n, 2, 0, 0, false},
+		{"few columns", n, n - 1, 2, 0, 0, false},
+		{"little room", n, n, 1, 2, 0, true},
+		{"much room", n, n, 1, 2, 1, false},
+		{"a column without bound", n, n, 1, 1, math.MaxUint64 - 1, false},
+	} {
+		p := Problem{Supply: make([]uint64, tt.k), Low: slices.Repeat([]uint64{tt.low}, tt.n),
+			Room: slices.Repeat([]uint64{tt.room}, tt.n)}
+		p.Supply[0] = 2 * uint64(tt.n)
+		p.Room[0] += tt.first
+		if got, room := p.pays(); got != tt.want || got && room != (tt.room > 0) {
+			t.Errorf("%s: %v, room %v", tt.name, got, room)
+		}
+	}
+	dead := Problem{Supply: slices.Repeat([]uint64{1}, n), Low: make([]uint64, n), Room: make([]uint64, n)}
+	dead.Low[0] = n // columns that take nothing do not count
+	if got, _ := dead.pays(); got {
+		t.Error("one column: starts")
 	}
 }
 

@@ -1,4 +1,4 @@
-package ascent
+package newton
 
 import (
 	"math"
@@ -11,8 +11,8 @@ func TestNewtonStepSolves(t *testing.T) {
 	const same = 1e-9 // the shift keeps the condition below 100
 	for k := 1; k <= 9; k++ {
 		d := rand.New(rand.NewPCG(31, uint64(k)))
-		w := new(Work)
-		w.Reset(k, 1, nil)
+		w := new(work)
+		w.resize(k)
 		// A Laplacian with a little more on the diagonal, as measure makes it.
 		full := make([]float64, k*k)
 		trace := 0.0
@@ -25,33 +25,33 @@ func TestNewtonStepSolves(t *testing.T) {
 				full[i*k+i] += x
 				full[j*k+j] += x
 			}
-			w.Left[i] = d.Float64() - 0.5
+			w.left[i] = d.Float64() - 0.5
 		}
 		for i := range k {
 			trace += full[i*k+i]
-			w.Slope[i*k+i] = full[i*k+i]
+			w.slope[i*k+i] = full[i*k+i]
 			for j := range i { // shared at random
 				x := d.Float64()
-				w.Slope[i*k+j], w.Slope[j*k+i] = x*full[i*k+j], (1-x)*full[i*k+j]
+				w.slope[i*k+j], w.slope[j*k+i] = x*full[i*k+j], (1-x)*full[i*k+j]
 			}
 		}
-		slope := append([]float64(nil), w.Slope...)
+		slope := append([]float64(nil), w.slope...)
 		for _, most := range []float64{100, 0.01} {
 			shifted := append([]float64(nil), full...)
 			for i := range k {
-				shifted[i*k+i] += Damping*trace/float64(k) + 0.01*w.Unserved()/most
+				shifted[i*k+i] += damping*trace/float64(k) + 0.01*w.unserved()/most
 			}
-			want := eliminate(shifted, append([]float64(nil), w.Left...))
+			want := eliminate(shifted, append([]float64(nil), w.left...))
 			largest := 0.0
 			for _, x := range want {
 				largest = max(largest, math.Abs(x))
 			}
-			copy(w.Slope, slope)
-			size := w.Newton(most)
+			copy(w.slope, slope)
+			size := w.newtonStep(most)
 			if !(math.Abs(size-min(largest, most)) <= same*largest) {
 				t.Errorf("%d rows: size %v, want %v", k, size, min(largest, most))
 			}
-			for i, x := range w.Step {
+			for i, x := range w.step {
 				if y := min(max(want[i], -most), most); !(math.Abs(x-y) <= same*largest) {
 					t.Errorf("%d rows, at most %v: step[%d] = %v, want %v", k, most, i, x, y)
 				}
