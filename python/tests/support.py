@@ -23,10 +23,10 @@ def need(name):
         raise unittest.SkipTest(f"no {name}") from None
 
 
-def child(code, **settings):
+def child(code, args=(), timeout=300, **settings):
     """Run code in another Python."""
     env = {**os.environ, "PYTHONPATH": PYTHON, "MPLBACKEND": "Agg", **settings}
-    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, "-c", code, *args], env=env, capture_output=True, text=True, timeout=timeout)
 
 
 def exact(mass):

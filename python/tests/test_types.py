@@ -15,12 +15,13 @@ from tests.support import PYTHON
 PROGRAM = '''
 import numpy as np
 import wpm
+from numpy.typing import NDArray
 
 M = np.ones((3, 3))
 G = wpm.emd([1.0, 0.0, 0.0], None, M)
 r = wpm.transport([1, 1, 1], [1, 2, 3], M)
 value: float = r.value + r.lower + wpm.solve(M).value
-q: np.ndarray[object, np.dtype[np.float64]] = wpm.project(M, [1, 0, 0], [0, 0, 0], [1, 1, 1]).q
+q: NDArray[np.float64] = wpm.project(M, [1, 0, 0], [0, 0, 0], [1, 1, 1]).q
 d = wpm.design({"kind": "ring", "n": 6, "p": 1}, "1/2", "minimax", gap=1e-3)
 p: wpm.Policy = d.publish(geometry="public", labels=["a", "b", "c", "d", "e", "f"])
 c: wpm.Counts = p.count(["x"], epoch="2026-11") if p.verify().verified else wpm.simulate(p, devices=7)

@@ -55,10 +55,11 @@ def array(x, name, ndim=1, size=None):
     else:
         with np.errstate(over="ignore"):  # it takes a tenth of a short call
             a = np.ascontiguousarray(a, np.float64)
+    a = a.reshape(()) if ndim == 0 else a  # numpy makes it a row
     fine = np.isfinite(a)
     if not fine.all():
         at = tuple(int(i) for i in np.argwhere(~fine)[0])
-        raise InputError(f"{name}[{', '.join(map(str, at))}] is {a[at]}")
+        raise InputError(f"{named(name, at)} is {a[at]}")
     return a
 
 
@@ -67,11 +68,24 @@ def whole(x, name, ndim=1):
     a = numbers_of(x, name)
     if a.ndim != ndim:
         raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
-    with np.errstate(invalid="ignore"):
-        n = np.ascontiguousarray(a, np.int64)
-    if a.dtype.kind != "i" and not (n == a).all():
-        raise InputError(f"{name} has entries that are no whole numbers of 64 bits")
-    return n
+    if a.dtype.kind in "uf":  # a cast of what does not fit differs between processors
+        fine = a <= 2**63 - 1 if a.dtype.kind == "u" else (a >= -(2.0**63)) & (a < 2.0**63) & (a == np.floor(a))
+        if not fine.all():
+            at = tuple(int(i) for i in np.argwhere(~fine)[0])
+            raise InputError(f"{named(name, at)} is {a[at]}, not a whole number of 64 bits")
+    return np.ascontiguousarray(a, np.int64).reshape(a.shape)
+
+
+def word(x, name):
+    """Return x if it is text."""
+    if not isinstance(x, str):
+        raise InputError(f"{name} is {x!r:.40}, not a word")
+    return x
+
+
+def named(name, at):
+    """Return how an entry is named."""
+    return f"{name}[{', '.join(map(str, at))}]" if at else name
 
 
 def label(x):

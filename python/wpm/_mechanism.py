@@ -1,12 +1,13 @@
 """Mechanisms: what they cost, how they are designed and published, and what their releases say."""
 
+import fractions
 import json
 
 import numpy as np
 
 from . import _lib, _reports
 from ._errors import InputError
-from ._input import Cost, aligned, array, counted, epsilon, in_order, index_of, label, series, whole
+from ._input import Cost, aligned, array, counted, epsilon, in_order, index_of, label, series, whole, word
 from ._reports import Counts
 from ._result import Result
 from ._transport import _box, _columns, _source
@@ -32,8 +33,8 @@ def _level(eps):
     """Return eps as a number, for what is not about a published mechanism."""
     if isinstance(eps, str):
         try:
-            return float(eps)
-        except ValueError:
+            return float(fractions.Fraction(eps))
+        except (ValueError, ZeroDivisionError, OverflowError):
             raise InputError(f"eps is {eps!r}, not a number") from None
     return float(array(eps, "eps", ndim=0))
 
@@ -214,7 +215,7 @@ def base_measure(C, eps, *, method="solve", objective="worst", t=None, input_wei
     True
     """
     c = Cost(C)
-    line = {"eps": _level(eps), "method": method, "gap": gap if gap is None else _positive(gap, "gap")}
+    line = {"eps": _level(eps), "method": word(method, "method"), "gap": gap if gap is None else _positive(gap, "gap")}
     if method == "mirror":
         line.update(T=None if steps is None else _count(steps, "steps"), rule=rule)
         if objective != "worst" or t is not None or input_weights is not None or exclude is not None:
@@ -756,10 +757,12 @@ def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, pla
         named = list(epochs.items())
     else:
         named = []
-        for c in epochs:
+        for c in epochs if isinstance(epochs, (list, tuple)) else [None]:
             if not isinstance(c, Counts) or not c.epoch:
                 raise InputError("epochs is a list of Counts that state their epochs, or a dict of counts by epoch")
             named.append((c.epoch, c))
+    if regions is not None and not isinstance(regions, dict):
+        raise InputError(f"regions is {type(regions).__name__}, not a dict of weights by name")
     (k, kv), inputs, outputs = policy.shape, policy.labels, policy._output_names
     lines, labelled = [], places is not None
     for name, counts in named:
@@ -795,7 +798,7 @@ def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, pla
 
         out.maps = pandas.DataFrame(maps.T, inputs, names)
     if regions is not None:
-        out.changes = {name: Result(c) for name, c in zip(regions, r["changes"])}
+        out.changes = {name: Result(c) for name, c in zip(regions, r.get("changes", []))}
     if places is not None:
         out.frame = in_order(places, inputs, k).copy()
         for name, m in zip(names, maps):

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _lib
 from ._errors import InputError
-from ._input import array, whole
+from ._input import array, named, whole, word
 from ._result import Result
 from ._transport import emd
 
@@ -118,6 +118,7 @@ def solve(M, a=None, b=None, reg=None, c=None, reg_type="KL", unbalanced=None, u
     >>> wpm.solve([[0.0, 1.0], [1.0, 0.0]], [0.5, 0.5], [1.0, 0.0]).value
     0.5
     """
+    reg = reg is not None and array(reg, "reg", ndim=0) != 0
     _only("solve", reg=(reg, "entropic has the projection with one, ot.solve the transport"),
           unbalanced=(unbalanced is not None, "ot.solve has it"), method=(method is not None, "ot.solve has it"))
     most = 10**6 if max_iter is None else max_iter
@@ -168,9 +169,11 @@ def solve_sample(X_a, X_b, a=None, b=None, metric="sqeuclidean", reg=None, c=Non
     >>> wpm.solve_sample([[0.0], [1.0]], [[0.0], [3.0]]).value
     2.0
     """
+    reg = reg is not None and array(reg, "reg", ndim=0) != 0
     _only("solve_sample", reg=(reg, "ot.solve_sample has it"), unbalanced=(unbalanced is not None, "ot.solve_sample has it"),
           method=(method is not None, "ot.solve_sample has it"), lazy=(lazy, "solve_sample needs the whole cost"),
           X_init=(X_init is not None, "ot.solve_sample has it"))
+    metric = word(metric, "metric")
     x, y = array(X_a, "X_a", ndim=2), array(X_b, "X_b", ndim=2)
     if x.shape[1] != y.shape[1]:
         raise InputError(f"X_a has {x.shape[1]} columns, X_b {y.shape[1]}")
@@ -250,15 +253,28 @@ def flow(tail, head, cost, supply, *, lower=0, capacity=None):
         if len(column) != m:
             raise InputError(f"{name} has {len(column)} entries, want {m}")
     supply = whole(supply, "supply")
+    _arcs(columns, len(supply))
     line = {"nodes": len(supply), "arcs": [list(row) for row in zip(*columns)], "supply": supply.tolist()}
     r, _ = _lib.call("solve", {"kind": "flow", "line": line})
     out = Result(status=r["status"], pivots=r["pivots"])
     if "objective" in r:
         out.objective = int(r["objective"])
+        out.update(flow=np.zeros(0, np.int64), potentials=np.zeros(0, np.int64))  # where there are no arcs or nodes
     for name in ("flow", "potentials", "cut", "cycle"):
         if name in r:
             out[name] = np.asarray(r[name], np.int64)
     return out
+
+
+def _arcs(columns, n):
+    """Check the arcs, which the library's errors name by fields of Go."""
+    for name, column in zip(("tail", "head"), columns):
+        for i, v in enumerate(column):
+            if not 0 <= v < n:
+                raise InputError(f"{name}[{i}] is {v}, and there are {n} nodes")
+    for i, (low, high) in enumerate(zip(columns[2], columns[3])):
+        if low != "-inf" and high != "inf" and low > high:
+            raise InputError(f"lower[{i}] is {low}, above capacity[{i}], which is {high}")
 
 
 def _bounds(x, name, m, none):
@@ -267,7 +283,10 @@ def _bounds(x, name, m, none):
     if a.ndim != 1:
         raise InputError(f"{name} has {a.ndim} dimensions, want 1")
     if a.dtype.kind == "f":
-        free = np.isinf(a) & ((a > 0) == (none == "inf"))
+        free, wrong = np.isinf(a) & ((a > 0) == (none == "inf")), np.isinf(a) & ((a > 0) != (none == "inf"))
+        if wrong.any():
+            raise InputError(f"{named(name, (int(wrong.argmax()),) if np.ndim(x) else ())} is {a[wrong.argmax()]}: "
+                             f"no flow keeps to it, and {none} is no bound")
         numbers = whole(np.where(free, 0, a), name).tolist()
         return [none if f else n for f, n in zip(free, numbers)]
     return whole(a, name).tolist()

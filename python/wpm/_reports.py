@@ -131,7 +131,7 @@ def _column(values, name):
     elif isinstance(values, np.ndarray) and values.dtype == f"S{_SIZE}":  # numpy drops zeros at the end
         values = np.ascontiguousarray(values)
         return _column(values.view(np.uint8).reshape(-1, _SIZE), name)
-    elif not hasattr(values, "__iter__"):
+    elif not hasattr(values, "__iter__") or np.ndim(values) == 0 or hasattr(values, "columns"):
         raise InputError(f"{name} is {type(values).__name__}, not a column of reports or a path")
     lines = []
     for i, v in enumerate(values):

@@ -123,7 +123,13 @@ def _threads(n):
     if n is None or (isinstance(n, str) and n.lower() == "max"):
         return
     if not isinstance(n, numbers.Integral) or n < 1:
-        raise ValueError('numThreads should either be "max" or a strictly positive integer')
+        raise InputError('numThreads should either be "max" or a strictly positive integer')
+
+
+def _number(x, name):
+    if not isinstance(x, numbers.Real):
+        raise InputError(f"{name} is {x!r:.40}, not a number")
+    return x
 
 
 def _potentials(init, a, b):
@@ -254,6 +260,7 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
            [0. , 0.5]])
     """
     _threads(numThreads)
+    _number(numItermax, "numItermax")
     a, b, M, dtype, forbidden = _histograms(a, b, M)
     if b.ndim != 1:
         raise InputError(f"b has {b.ndim} dimensions, want 1")
@@ -306,6 +313,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
     0.5
     """
     _threads(numThreads)
+    _number(numItermax, "numItermax")
     a, b, M, dtype, forbidden = _histograms(a, b, M)
     _potentials(potentials_init, a, b)
 
@@ -324,7 +332,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
         return one(b)
     for i in range(b.shape[1] if check_marginals else 0):  # before any is solved
         _same_mass(a, b[:, i], i)
-    if processes > 1:
+    if _number(processes, "processes") > 1:
         warnings.warn(_PROCESSES, stacklevel=2)
     return [one(np.ascontiguousarray(b[:, i])) for i in range(b.shape[1])]
 
