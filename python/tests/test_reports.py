@@ -2,12 +2,15 @@
 
 import gzip
 import os
+import re
 import tempfile
 import unittest
+import unittest.mock
 
 import numpy as np
 
 import wpm
+from wpm import _reports
 from tests.support import child, need
 
 RING = {"kind": "ring", "n": 6, "p": 1}
@@ -65,7 +68,8 @@ class TestCount(unittest.TestCase):
             cut = os.path.join(folder, "cut.gz")
             with open(cut, "wb") as f:
                 f.write(gzip.compress(b"x" * 9999)[:-9])
-            for bad, text in (((), "nothing"), ((3,), "column"), (([3],), "reports 1[0] is 3"), ((folder,), "folder"),
+            for bad, text in (((), "nothing"), ((3,), "column"), (({"x": 5},), "dict"), (({"x"},), "set"),
+                              ((np.array("x"),), "ndarray"), (([3],), "reports 1[0] is 3"), ((folder,), "folder"),
                               ((os.path.join(folder, "none"),), "none"), ((cut,), "cut.gz"),
                               ((np.zeros((2, 39), np.uint8),), "39 bytes")):
                 with self.subTest(bad=bad), self.assertRaisesRegex(wpm.InputError, text.replace("[", "\\[")):
@@ -73,21 +77,88 @@ class TestCount(unittest.TestCase):
         with self.assertRaisesRegex(wpm.InputError, "malformed"):
             self.policy.count(["x"], strict=True)
 
+    def meaning(self, v):
+        """Return what a value of a column is by docs/spec: an output, the reason why it is none, or None of a blank."""
+        if v is None or v != v:
+            return None
+        if not (isinstance(v, bytes) and len(v) == 40):
+            text = v if isinstance(v, str) else v.decode("latin-1")
+            text = text if "\n" in text else text.strip(" \t\r")
+            if not text:
+                return None
+            if not re.fullmatch("[0-9a-f]{80}", text):
+                return "malformed"
+            v = bytes.fromhex(text)
+        index = int.from_bytes(v[36:], "little")
+        if v[:4] != b"wpm1" or index >= 2**20:
+            return "malformed"
+        if v[4:36].hex() != self.policy.id:
+            return "other-policy"
+        return index if index < 6 else "no-such-output"
+
+    def values(self, rng):
+        """Return a column of values that are reports, or nearly."""
+        column = []
+        for _ in range(rng.integers(0, 12)):
+            data = bytearray(self.records[rng.integers(300)])
+            for _ in range(rng.choice([0, 0, 1, 2])):
+                data[rng.integers(40)] = rng.choice([0, 5, 6, 10, 13, 32, 119, 255, rng.integers(256)])
+            data = bytes(data[:40 if rng.random() < 0.8 else rng.integers(0, 40)])
+            text = data.hex()
+            column.append([
+                data, text, text.upper(), text + "\n", " " + text + "\t\r", text + "\v", text.encode(), text[:40] + "\n" + text[40:],
+                data.decode("latin-1"), "\ufeff" + text, "\ud800" + text, "wpm1", b"wpm1", "wpm-counts-1", "\x1f\x8b", b"\x1f\x8b",
+                b"", "", " \r", "\n", None, float("nan"), b"\n" + data[1:],
+            ][rng.integers(23) if rng.random() < 0.6 else rng.integers(2)])
+        return column
+
+    def agreed(self, seed, cases):
+        """Hold the counts of random columns, in the forms that hold them, to what each value means."""
+        rng = np.random.default_rng(seed)
+        for _ in range(cases):
+            column = self.values(rng)
+            want, refused = [0] * 6, dict.fromkeys(["malformed", "other-policy", "no-such-output", "never-released"], 0)
+            for v in map(self.meaning, column):
+                if isinstance(v, int):
+                    want[v] += 1
+                elif v is not None:
+                    refused[v] += 1
+            held = np.empty(len(column), object)
+            held[:] = column
+            forms = [column, iter(column), held, held[::-1]]
+            if all(isinstance(v, bytes) and len(v) == 40 for v in column):
+                forms += [np.array(column, "S40"), np.array([*column, b"x"], "S40")[:-1]]
+                forms += [np.frombuffer(b"".join(column), np.uint8).reshape(-1, 40)]
+            for form in forms:
+                c = self.policy.count(form)
+                self.assertEqual((c.reports.tolist(), c.refused, c.lines), (want, refused, sum(want) + sum(refused.values())),
+                                 (seed, column))
+            self.assertEqual(wpm.Counts(c.text).reports.tolist(), want)
+
     def test_random(self):
-        """Whatever a column holds, every line is counted or refused, and no call fails but with InputError."""
-        rng = np.random.default_rng(5)
-        for _ in range(200):
-            column = []
-            for _ in range(rng.integers(1, 20)):
-                data = bytearray(self.records[rng.integers(300)])
-                for _ in range(rng.integers(0, 3)):
-                    data[rng.integers(40)] = rng.integers(256)
-                data = bytes(data[:40 if rng.random() < 0.8 else rng.integers(0, 40)])
-                column.append(data if rng.random() < 0.5 else data.hex() if rng.random() < 0.7 else data.decode("latin-1"))
-            c = self.policy.count(column)
-            self.assertEqual(c.total + sum(c.refused.values()), c.lines)
-            self.assertLessEqual(c.lines, len(column))
-            self.assertEqual(wpm.Counts(c.text).reports.tolist(), c.reports.tolist())
+        """Every value of a column is counted as what it is, or refused for its reason, whatever is beside it."""
+        self.agreed(int.from_bytes(os.urandom(4), "little") if os.environ.get("WPM_SEED") == "random" else 5,
+                    20000 if os.environ.get("WPM_FULL") == "1" else 400)
+
+    def test_planted(self):
+        """Errors that are planted in the reader of columns are found by the test above."""
+        with open(_reports.__file__, encoding="utf-8") as f:
+            source = f.read()
+        planted = [('"?" if "\\n" in v else v', 'v'), ('.replace(b"\\n", b"?")', ''), ('len(v) == _SIZE else', 'len(v) > 0 else'),
+                   ('lines.append("")', 'pass; break'), ('"\\n".join([*lines, ""])', '"\\n".join(lines[1:] + [""])'),
+                   (', b"wpm-counts-"', ''), ('(b"wpm1", ', '('), ('"replace")', '"strict")'), ('.decode("latin-1")', '.decode()'),
+                   ('values = np.ascontiguousarray(values)', 'values = np.sort(values)[:1].repeat(len(values))'),
+                   ('[row.tobytes() for row in values]', '[row.tobytes() for row in values[:-1]]'),
+                   ('isinstance(v, float) and v != v', 'False'), ('bytes(v).hex() if', 'bytes(v).hex().upper() if'),
+                   ('or type(v).__name__ in ("NAType", "NaTType") or', 'and')]
+        for old, new in planted:
+            with self.subTest(planted=new, instead_of=old):
+                self.assertEqual(source.count(old), 1)
+                space = {"__name__": "wpm._planted", "__package__": "wpm"}
+                exec(compile(source.replace(old, new), "planted", "exec"), space)
+                with unittest.mock.patch.object(_reports, "_column", space["_column"]):
+                    with self.assertRaises((AssertionError, wpm.InputError, TypeError, UnicodeError)):
+                        self.agreed(5, 400)
 
 
 class TestCounts(unittest.TestCase):

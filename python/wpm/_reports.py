@@ -131,7 +131,8 @@ def _column(values, name):
     elif isinstance(values, np.ndarray) and values.dtype == f"S{_SIZE}":  # numpy drops zeros at the end
         values = np.ascontiguousarray(values)
         return _column(values.view(np.uint8).reshape(-1, _SIZE), name)
-    elif not hasattr(values, "__iter__") or np.ndim(values) == 0 or hasattr(values, "columns"):
+    elif (not hasattr(values, "__iter__") or getattr(values, "shape", None) == () or hasattr(values, "columns")
+          or isinstance(values, (dict, set, frozenset))):  # which drop what is there twice
         raise InputError(f"{name} is {type(values).__name__}, not a column of reports or a path")
     lines = []
     for i, v in enumerate(values):
@@ -144,7 +145,7 @@ def _column(values, name):
         else:
             raise InputError(f"{name}[{i}] is {v!r:.40}, not a report: text of {2 * _SIZE} characters, or {_SIZE} bytes")
     text = "\n".join([*lines, ""]).encode("utf-8", "replace")
-    return b"\n" + text if text.startswith((b"wpm1", b"\x1f\x8b")) else text  # a line, not the start of another format
+    return b"\n" + text if text.startswith((b"wpm1", b"wpm-counts-", b"\x1f\x8b")) else text  # a line, not the start of another format
 
 
 def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, epoch=None, path=None, progress=None):
