@@ -70,6 +70,12 @@ class TestPhi(unittest.TestCase):
         s = wpm.phi(C, m=m, eps=1.0)
         self.assertEqual(s.subgradient.shape, (5,))
         np.testing.assert_allclose(s.tau[s.argmax] + s.subgradient @ m, s.f, rtol=1e-12)  # homogeneous
+        third = fractions.Fraction(1, 3)
+        self.assertEqual(wpm.phi(C, m=m, eps="1/3").f, wpm.phi(C, m=m, eps=float(third)).f)
+        self.assertEqual(wpm.phi(C, m=m, eps=third).f, wpm.phi(C, m=m, eps="1/3").f)
+        for bad in ("1/0", "nan", "x", "1e999"):
+            with self.assertRaises(wpm.InputError):
+                wpm.phi(C, m=m, eps=bad)
         with self.assertRaises(wpm.InputError):
             wpm.phi(C, lo, hi, m=m, eps=1.0)
         with self.assertRaises(wpm.InfeasibleError):
@@ -94,7 +100,7 @@ class TestBaseMeasure(unittest.TestCase):
         self.assertLessEqual(corners.f, best.f * (1 + 1e-9))
 
     def test_refused(self):
-        for bad in ({"eps": -1}, {"eps": np.nan}, {"method": "none"}, {"objective": "none"}, {"gap": -1},
+        for bad in ({"eps": -1}, {"eps": np.nan}, {"method": "none"}, {"method": 3}, {"objective": "none"}, {"gap": -1},
                     {"steps": 3}, {"rule": "paper"}, {"method": "mirror", "gap": 0.1},
                     {"method": "mirror", "exclude": [1]}, {"method": "mirror", "rule": "none"},
                     {"method": "mirror", "steps": 0},
@@ -159,6 +165,10 @@ class TestDesign(unittest.TestCase):
         self.assertTrue(400 < months[0].total < 600)  # 6 deviations of an even draw are 95
         r = wpm.estimate_epochs(months, p)
         self.assertEqual([e.map.argmax() for e in r.epochs], [0, 0, 0])
+        for bad in ((3,), (None,), ("x",), ([3],), (months, 3), (months, "w"), ({"a": 3},)):
+            with self.subTest(bad=bad), self.assertRaises(wpm.InputError):
+                wpm.estimate_epochs(bad[0], p, regions=bad[1] if bad[1:] else None)
+        self.assertEqual(wpm.estimate_epochs(months, p, regions={}).changes, {})
         for bad in ({"period": 12}, {"epochs": "month", "period": 1}, {"epochs": "month", "period": 10**9},
                     {"epochs": "decade"}, {"epochs": "month", "first": "2026"}, {"epochs": "month", "period": 0},
                     {"epochs": "month", "first": "2026-02", "last": "2026-01"}, {"first": "2026"}, {"epochs": 3},

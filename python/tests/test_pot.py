@@ -208,9 +208,12 @@ class TestCompatible(unittest.TestCase):
                     {"a": [[1], [1, 1]], "b": [1], "M": [[1]]}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.emd(**bad)
-        for threads in (0, "two", 1.5):
-            with self.assertRaises(ValueError):
-                wpm.emd2([], [], M, numThreads=threads)
+        for settings in ({"numThreads": 0}, {"numThreads": "two"}, {"numThreads": 1.5}, {"numItermax": "x"}, {"numItermax": None}):
+            for f in (wpm.emd, wpm.emd2):
+                with self.assertRaises(wpm.InputError):
+                    f([], [], M, **settings)
+        with self.assertRaises(wpm.InputError):
+            wpm.emd2([], np.full((2, 2), 0.5), M, processes="x")
         self.assertEqual(wpm.emd2([], [], M, numThreads="max"), 0)
 
     def test_later(self):
@@ -334,8 +337,18 @@ class TestSolve(unittest.TestCase):
         for bad in ((x, np.zeros((2, 3))), (x[0], x), (x * np.nan, x)):
             with self.assertRaises(wpm.InputError):
                 wpm.solve_sample(*bad)
-        with self.assertRaises(wpm.InputError):
-            wpm.solve_sample(x, x, metric="none")
+        for settings in ({"metric": "none"}, {"metric": 3}, {"metric": None}, {"reg": "x"}, {"reg": np.datetime64("2020")}):
+            with self.assertRaises(wpm.InputError):
+                wpm.solve_sample(x, x, **settings)
+
+    def test_attributes(self):
+        """The result has all that POT's has."""
+        ot = need("ot")
+        theirs = getattr(ot.utils, "OTResult", None)
+        if theirs is None:
+            self.skipTest(f"POT {ot.__version__} has none")
+        names = {name for name in dir(theirs) if not name.startswith("_")}
+        self.assertEqual(names - set(dir(wpm.solve([[1.0]]))), set())
 
 
 class TestFlow(unittest.TestCase):
@@ -385,3 +398,19 @@ class TestFlow(unittest.TestCase):
             with self.subTest(**settings), self.assertRaises(wpm.InputError):
                 wpm.flow([0], [1], [1], [1, -1], **settings)
         self.assertEqual(wpm.flow([0], [1], [2**40], [2**40, -(2**40)]).objective, 2**80)
+
+    def test_bounds(self):
+        """Infinity on the wrong side is no bound, and errors name Python's arguments."""
+        for settings, text in (({"capacity": -np.inf}, "capacity is -inf"), ({"capacity": [-np.inf]}, r"capacity\[0\] is -inf"),
+                               ({"lower": np.inf}, "lower is inf"), ({"capacity": -1}, r"lower\[0\] is 0, above capacity\[0\]"),
+                               ({"capacity": 2.0**63}, r"capacity\[0\] is 9\.2"), ({"lower": -1e300}, r"lower\[0\] is -1e\+300"),
+                               ({"capacity": np.uint64(2**63)}, r"capacity\[0\] is 92")):
+            with self.subTest(text), self.assertRaisesRegex(wpm.InputError, text):
+                wpm.flow([0], [1], [1], [1, -1], **settings)
+        for ends, text in ((([5], [1]), r"tail\[0\] is 5"), (([0], [-1]), r"head\[0\] is -1")):
+            with self.subTest(text), self.assertRaisesRegex(wpm.InputError, text):
+                wpm.flow(*ends, [1], [1, -1])
+        r = wpm.flow([0], [1], [1], [1, -1], lower=-np.inf, capacity=np.uint64(2**62))
+        self.assertEqual((r.objective, r.flow.tolist()), (1, [1]))
+        none = wpm.flow([], [], [], [0, 0])
+        self.assertEqual((none.status, none.flow.tolist(), len(none.potentials)), ("optimal", [], 2))

@@ -312,6 +312,14 @@ class TestPlaces(unittest.TestCase):
                           (self.frame(Lat="x"), "Lat"), (self.frame(Lat=95.0), "95")):
             with self.subTest(text), self.assertRaisesRegex(wpm.InputError, text):
                 wpm.design(bad, 3)
+        frame = self.frame()
+        for bad, text in ((frame[["Lat"]], "no columns of longitude"), (frame[["longitude"]], "no columns of latitude"),
+                          (self.frame(LAT=1.0), "2 columns of latitude"), (self.frame(Lat=1j), "complex128"),
+                          (self.frame(Lat=np.datetime64("2020-01-01")), "datetime64")):
+            with self.subTest(text), self.assertRaisesRegex(wpm.InputError, text):
+                wpm.design(bad, 3)
+        matrix = self.pandas.DataFrame([[0, 1], [1, 0]], ["Long", "Short"], ["Long", "Short"])
+        self.assertEqual(wpm.design(matrix, 3).publish().labels, ["Long", "Short"])
         for bad, text in ((3, "int"), (self.frame().iloc[1:], "lacks 'p0'"), (twice, "'p1' twice")):
             with self.subTest(text), self.assertRaisesRegex(wpm.InputError, text):
                 wpm.estimate(np.ones(9, int), p, places=bad)
@@ -339,9 +347,14 @@ class TestPlaces(unittest.TestCase):
             np.testing.assert_array_equal(r.frame["share"], r.map)
             self.assertEqual(len(wpm.plot_map(r, places).collections[0].get_array()), 9)
         for bad, text in ((geopandas.GeoDataFrame(geometry=list(points.geometry)), "set_crs"),
-                          (points.set_geometry([None] * 9, crs=4326), "no geometry at 0")):
+                          (points.set_geometry([None] * 9, crs=4326), "no geometry at 0"),
+                          (geopandas.GeoDataFrame({"a": [1, 2]}), "set_geometry"),
+                          (points.set_crs(4978, allow_override=True), "to_crs"),
+                          (points.set_crs(4807, allow_override=True), "to_crs")):  # in grads, from Paris
             with self.subTest(text), self.assertRaisesRegex(wpm.InputError, text):
                 wpm.design(bad, 3)
+        with self.assertRaisesRegex(wpm.InputError, "rename_geometry"):  # it would be lost
+            wpm.estimate(np.arange(9), p, places=points.rename_geometry("share"))
         import matplotlib.pyplot as plt
 
         plt.close("all")

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 import wpm
-from wpm import _lib
+from wpm import _input, _lib
 from tests.support import child, exact, instance, need, proved
 
 # What a certified result may leave open, of the largest cost (package mincostflow); and what the roundings of a test
@@ -262,9 +262,26 @@ class TestInput(unittest.TestCase):
             self.assertIsInstance(e.exception, (wpm.Error, ValueError))
             if "|" not in text:
                 self.assertIn(text, str(e.exception))
+        objects = need("scipy.sparse").csr_matrix([[1.0, 2.0]])
+        objects.data = objects.data.astype(object)
+        for call in (lambda: wpm.project(**{**ok, "mu": objects}), lambda: wpm.Projector(ok["C"], ok["lo"], ok["hi"]).many(objects)):
+            with self.assertRaisesRegex(wpm.InputError, "array of object"):
+                call()
         with self.assertRaises(wpm.InfeasibleError) as e:
             wpm.project(**{**ok, "lo": [0.6, 0.6]})
         self.assertIn("infeasible", str(e.exception))
+
+    def test_numbers(self):
+        """Numbers of no dimension stay so; whole numbers are those that 64 bits hold, on every processor."""
+        for read in (_input.array, _input.whole):
+            for x in (3, 3.0, np.array(3), np.float32(3)):
+                self.assertEqual((read(x, "x", ndim=0).shape, int(read(x, "x", ndim=0))), ((), 3))
+        for good in (2**63 - 1, -(2**63), np.uint64(2**63 - 1), -(2.0**63), True):
+            self.assertEqual(int(_input.whole(good, "x", ndim=0)), int(good))
+        for bad in (2**63, 2.0**63, np.nextafter(-(2.0**63), -np.inf), np.uint64(2**64 - 1), 0.5, np.nan, np.inf, -np.inf,
+                    np.longdouble(2)**63):
+            with self.subTest(bad=bad), self.assertRaisesRegex(wpm.InputError, "x is .*whole number of 64 bits"):
+                _input.whole(bad, "x", ndim=0)
 
     def test_pandas(self):
         """An index gives labels to what comes out, and puts what goes in into order; others are refused."""

@@ -69,7 +69,7 @@ def whole(x, name, ndim=1):
     if a.ndim != ndim:
         raise InputError(f"{name} has {a.ndim} dimensions, want {ndim}")
     if a.dtype.kind in "uf":  # a cast of what does not fit differs between processors
-        fine = a <= 2**63 - 1 if a.dtype.kind == "u" else (a >= -(2.0**63)) & (a < 2.0**63) & (a == np.floor(a))
+        fine = a <= np.uint64(2**63 - 1) if a.dtype.kind == "u" else (a >= -(2.0**63)) & (a < 2.0**63) & (a == np.floor(a))
         if not fine.all():
             at = tuple(int(i) for i in np.argwhere(~fine)[0])
             raise InputError(f"{named(name, at)} is {a[at]}, not a whole number of 64 bits")

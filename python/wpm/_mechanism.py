@@ -8,6 +8,7 @@ import numpy as np
 from . import _lib, _reports
 from ._errors import InputError
 from ._input import Cost, aligned, array, counted, epsilon, in_order, index_of, label, series, whole, word
+from ._places import is_geo
 from ._reports import Counts
 from ._result import Result
 from ._transport import _box, _columns, _source
@@ -823,6 +824,8 @@ def _framed(table, shares, groups):
         frame = table.to_frame("geometry")
     else:
         frame = table.to_frame()
+    if is_geo(frame) and frame.geometry.name in ("share", "group", "low", "high"):
+        raise InputError(f"places has its geometry in a column {frame.geometry.name}, which is for the map: rename_geometry")
     if len(frame) != len(shares):
         raise InputError(f"places has {len(frame)} rows, the map {len(shares)}")
     frame["share"] = shares

@@ -9,8 +9,8 @@ _LONGITUDE = ("lon", "lng", "long", "longitude")
 
 
 def is_geo(x):
-    """Report whether x is a GeoSeries or a GeoDataFrame."""
-    return hasattr(x, "crs") and hasattr(x, "geometry") and hasattr(x, "index")
+    """Report whether x is a GeoSeries or a GeoDataFrame, by its type: one without a geometry has no crs to ask for."""
+    return hasattr(type(x), "to_crs") and hasattr(x, "index")
 
 
 def cost_of(x, name):
@@ -22,29 +22,39 @@ def cost_of(x, name):
         return _geo(x, name)
     if not (hasattr(x, "columns") and hasattr(x, "iloc")):
         return None
-    by = {str(column).lower(): column for column in x.columns}
-    lat, lon = (next((by[n] for n in names if n in by), None) for names in (_LATITUDE, _LONGITUDE))
-    if lat is None or lon is None:
+    by = [str(column).lower() for column in x.columns]
+    lat, lon = ([i for i, column in enumerate(by) if column in names] for names in (_LATITUDE, _LONGITUDE))
+    if not lat and (not lon or by[lon[0]] == "long"):  # which may be the name of a place
         return None
-    return _spec("greatcircle", np.column_stack([_numbers(x[lat], name), _numbers(x[lon], name)]), x, name)
+    for found, what in ((lat, "latitude"), (lon, "longitude")):
+        if len(found) != 1:
+            raise InputError(f"{name} has {len(found) or 'no'} columns of {what}, and a table of places has one")
+    return _spec("greatcircle", np.column_stack([_numbers(x.iloc[:, i], name) for i in (*lat, *lon)]), x, name)
 
 
 def _geo(x, name):
-    shapes = x.geometry
-    if x.crs is None:
+    try:
+        shapes, crs = x.geometry, x.crs
+    except AttributeError:
+        raise InputError(f"{name} has no column of geometry: set_geometry says which one it is") from None
+    if crs is None:
         raise InputError(f"{name} has no coordinate reference system: set_crs says which one it is")
+    if crs.is_geocentric or crs.is_geographic and any(axis.unit_name not in ("degree", "metre") for axis in crs.axis_info):
+        raise InputError(f"{name} is neither in degrees nor in a plane but in {crs.name}: to_crs(4326) makes degrees")
     bad = np.asarray(shapes.isna() | shapes.is_empty)
     if bad.any():
         raise InputError(f"{name} has no geometry at {x.index[int(bad.argmax())]!r}")
     points = shapes if (shapes.geom_type == "Point").all() else shapes.representative_point()
     across, up = np.asarray(points.x, float), np.asarray(points.y, float)
-    if x.crs.is_geographic:
+    if crs.is_geographic:
         return _spec("greatcircle", np.column_stack([up, across]), x, name)
     return _spec("points", np.column_stack([across, up]), x, name)
 
 
 def _numbers(column, name):
     try:
+        if np.asarray(column).dtype.kind not in "biufOUST":
+            raise TypeError(str(column.dtype))
         return np.asarray(column, float)
     except (TypeError, ValueError) as e:
         raise InputError(f"{name}[{column.name!r}] holds no numbers: {e}") from None

@@ -107,7 +107,7 @@ def _allowed(M):
     M = M.tocoo()
     if M.shape[0] == 0 or M.shape[1] == 0:
         raise InputError(f"M has shape {M.shape}: it is empty")
-    given = array(M.data, "M")
+    given = array(M.data, "M's data")
     forbidden = np.ones(M.shape, bool)
     forbidden[M.row, M.col] = False
     dense = np.zeros(M.shape)
@@ -115,7 +115,9 @@ def _allowed(M):
     if given.size == 0:
         raise InfeasibleError("M has no entry: no mass can go anywhere")
     low, high = float(dense[~forbidden].min()), float(dense[~forbidden].max())
-    dense[forbidden] = high + 2 * (min(M.shape) + 1) * (high - low or 1.0)
+    dense[forbidden] = far = high + 2 * (min(M.shape) + 1) * (high - low or 1.0)
+    if not np.isfinite(far):
+        raise InputError(f"M has entries from {low} to {high}, which are too large where others are missing")
     return dense, forbidden
 
 
@@ -219,7 +221,8 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
         Masses of the targets, with the same sum to 7 decimals; uniform if it is empty or None. They are scaled to the sum
         of a.
     M : (ns, nt) array_like, or sparse matrix
-        The cost of a unit of mass, finite. It may be negative here. No mass goes where a sparse matrix has no entry.
+        The cost of a unit of mass, finite. It may be negative here. No mass goes where a sparse matrix has no entry, but
+        it takes the memory of a full one.
     numItermax : int, optional
         More pivots than this are worth a warning. The solver ends at the optimum all the same.
     log : bool, optional
@@ -478,6 +481,8 @@ def _csr(m, name):
     if ptr.shape != (m.shape[0] + 1,) or ptr[0] != 0 or ptr[-1] > most or (ptr[1:] < ptr[:-1]).any():
         raise InputError(
             f"{name} is no sparse matrix: its {m.shape[0]} rows do not follow each other in {most} entries")
+    if m.data.dtype.kind not in "biuf":
+        raise InputError(f"{name} is an array of {m.data.dtype}, not of real numbers")
     if not m.has_canonical_format:
         m = m.copy()
         m.sum_duplicates()
