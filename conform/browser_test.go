@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,6 +97,53 @@ func (d *devtools) quota(origin, size string) error {
 	return errors.New("the browser shows no page")
 }
 
+// browserProfile makes a folder for what a browser keeps, which may outlast it.
+func browserProfile(t *testing.T) string {
+	t.Helper()
+	profile, err := os.MkdirTemp("", "wpm-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // what a killed browser's processes still write may take a moment
+		for n := 0; os.RemoveAll(profile) != nil && n < 50; n++ {
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return profile
+}
+
+// startChromium starts a browser, which kill ends without time to write anything more.
+func startChromium(t *testing.T, profile, url string) (_ *devtools, kill func()) {
+	t.Helper()
+	chromium := numtest.Program(t, "chromium")
+	theirs, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, answers, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-dev-shm-usage", "--disable-background-timer-throttling", "--remote-debugging-pipe", "--user-data-dir="+profile, url)
+	cmd.ExtraFiles = []*os.File{theirs, answers} // 3 and 4, as the browser wants them
+	err = cmd.Start()
+	theirs.Close()
+	answers.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := from.SetReadDeadline(time.Now().Add(3 * time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return &devtools{to: to, from: bufio.NewReader(from)}, func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		to.Close()
+		from.Close()
+	}
+}
+
 // TestBrowser: in Chromium, js decodes a policy and releases under a ledger in the private file system of the origin,
 // and under one in its IndexedDB. One worker or page has the ledger at a time, and loses it when it ends; a worker that
 // is ended between debit and draw has paid; a torn line is charged; a browser that was killed and is started again
@@ -107,15 +155,14 @@ func TestBrowser(t *testing.T) {
 }
 
 func inBrowser(t *testing.T, kind string) {
-	chromium := numtest.Program(t, "chromium")
 	text, p := example(t)
 	results := make(chan []byte, 1)
-	var tools devtools
+	var tools atomic.Pointer[devtools]
 	files := http.FileServer(http.Dir("../js"))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/quota":
-			if err := tools.quota("http://"+r.Host, r.URL.Query().Get("size")); err != nil {
+			if err := tools.Load().quota("http://"+r.Host, r.URL.Query().Get("size")); err != nil {
 				t.Errorf("quota: %v", err)
 			}
 		case "/policy":
@@ -129,42 +176,12 @@ func inBrowser(t *testing.T, kind string) {
 		}
 	}))
 	defer server.Close()
-	profile, err := os.MkdirTemp("", "wpm-browser-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // what a killed browser's processes still write may take a moment
-		for n := 0; os.RemoveAll(profile) != nil && n < 50; n++ {
-			time.Sleep(100 * time.Millisecond)
-		}
-	})
+	profile := browserProfile(t)
 	run := func(fragment string, said any) {
 		t.Helper()
-		theirs, to, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		from, answers, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer to.Close()
-		defer from.Close()
-		tools = devtools{to: to, from: bufio.NewReader(from)}
-		cmd := exec.CommandContext(t.Context(), chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-			"--disable-dev-shm-usage", "--remote-debugging-pipe", "--user-data-dir="+profile,
-			server.URL+"/test/browser/page.html#"+kind+fragment)
-		cmd.ExtraFiles = []*os.File{theirs, answers} // 3 and 4, as the browser wants them
-		err = cmd.Start()
-		theirs.Close()
-		answers.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { // a kill, without time to write anything more
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}()
+		started, kill := startChromium(t, profile, server.URL+"/test/browser/page.html#"+kind+fragment)
+		defer kill()
+		tools.Store(started)
 		select {
 		case body := <-results:
 			if err := json.Unmarshal(body, said); err != nil {
