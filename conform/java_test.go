@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -161,6 +162,76 @@ func TestJavaLedger(t *testing.T) {
 	}
 	if b, err := r.MarshalText(); err != nil || string(b) != first {
 		t.Errorf("Go repeats %q (%v), Java released %q", b, err, first)
+	}
+}
+
+// javaHolds starts a program in Java that opens a ledger and keeps it, and returns what it says and how to end it.
+func javaHolds(t *testing.T, program ...string) (said string, end func(kill bool)) {
+	t.Helper()
+	cmd := exec.Command(program[0], program[1:]...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line), func(kill bool) {
+		if kill {
+			_ = cmd.Process.Kill()
+		}
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+}
+
+// TestJavaLock: an application that says itself which process it is takes over the lock of one of its processes that ended,
+// and of no other, nor of itself. In a namespace of processes whose /proc is another one's, an owner is not known: Go, in
+// that namespace, would look for a number that means nothing there.
+func TestJavaLock(t *testing.T) {
+	classes := javaClasses(t)
+	path := filepath.Join(t.TempDir(), "ledger")
+	app := func(owner string) (string, func(bool)) {
+		return javaHolds(t, "java", "-Downer="+owner, "-cp", classes, "wpm.Hold", path)
+	}
+	said, end := app("0 0 100 5")
+	if said != "open" {
+		t.Fatalf("of a new ledger an application says %q", said)
+	}
+	again, endAgain := app("0 0 100 5")
+	endAgain(false)
+	if again != "LOCKED" {
+		t.Errorf("of a ledger that itself has, an application says %q", again)
+	}
+	end(true)
+	for _, c := range []struct{ owner, want string }{{"0 1 101 6", "LOCKED"}, {"1 0 101 6", "LOCKED"}, {"0 0 100 6", "open"}} {
+		said, end := app(c.owner)
+		end(false)
+		if said != c.want {
+			t.Errorf("of a lock of 0 0 100 5, which ended, the application %s says %q, want %q", c.owner, said, c.want)
+		}
+	}
+
+	if err := exec.Command("unshare", "--pid", "--fork", "true").Run(); err != nil {
+		t.Skipf("a namespace of processes needs rights: %v", err)
+	}
+	said, end = javaHolds(t, "unshare", "--pid", "--fork", "java", "-cp", classes, "wpm.Hold", path)
+	defer end(false)
+	entries, err := os.ReadDir(path + ".lock")
+	if err != nil || said != "open" || len(entries) != 1 {
+		t.Fatalf("in a namespace of its own, Java says %q: %v, %v", said, entries, err)
+	}
+	if name := entries[0].Name(); !regexp.MustCompile(`^-_-_[0-9]+_-$`).MatchString(name) {
+		t.Errorf("under the /proc of another namespace the owner is %q", name)
 	}
 }
 

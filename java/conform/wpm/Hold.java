@@ -7,13 +7,14 @@ import java.nio.file.Path;
 
 /**
  * A program for tests of ledgers in files. {@code Hold PATH} opens the ledger, says so, and keeps it until its input ends.
- * {@code Hold PATH POLICY EPOCH} releases the bytes of its input, and prints the report.
+ * {@code Hold PATH POLICY EPOCH} releases the bytes of its input, and prints the report. With the property owner, four words,
+ * it is an application that says itself which process it is, and that no other process of its words lives.
  */
 public final class Hold {
   private Hold() {}
 
   public static void main(String[] args) throws IOException {
-    try (Ledger l = Ledger.open(new FileStore(Path.of(args[0])), "100")) {
+    try (Ledger l = Ledger.open(store(Path.of(args[0])), "100")) {
       if (args.length == 1) {
         System.out.println("open");
         System.in.readAllBytes();
@@ -25,5 +26,15 @@ public final class Hold {
     } catch (Refused e) {
       System.out.println(e.kind());
     }
+  }
+
+  private static FileStore store(Path path) throws IOException, Refused {
+    if (System.getProperty("owner") == null) return new FileStore(path);
+    String[] w = System.getProperty("owner").split(" ");
+    return new FileStore(path, new FileStore.Owner(w[0], w[1], w[2], w[3]) {
+      @Override public boolean ended(String pid, String start) {
+        return !pid.equals(w[2]) || !start.equals(w[3]);
+      }
+    });
   }
 }

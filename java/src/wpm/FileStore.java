@@ -197,18 +197,19 @@ public final class FileStore implements Store {
     static Owner ofProc() {
       String boot = "-", namespace = "-", pid = "-", start = "-";
       try {
-        pid = Files.readSymbolicLink(Paths.get("/proc/self")).toString();
+        String[] pids = text(Paths.get("/proc/self/status")).split("\nNSpid:\\s*")[1].split("\n")[0].split("\\s+");
+        pid = pids[pids.length - 1]; // its own number; those before are of namespaces around it, which /proc shows
         Path time = Paths.get("/proc/self/ns/time");
         String link = Files.readSymbolicLink(Paths.get("/proc/self/ns/pid")).toString();
-        String since = stat(pid)[1], name = text(Paths.get("/proc/sys/kernel/random/boot_id")).trim();
-        boolean known = !Files.exists(time, LinkOption.NOFOLLOW_LINKS)
-            || Files.readSymbolicLink(time).toString().equals("time:[4026531834]");
+        String since = stat("self")[1], name = text(Paths.get("/proc/sys/kernel/random/boot_id")).trim();
+        boolean known = pids.length == 1 && (!Files.exists(time, LinkOption.NOFOLLOW_LINKS)
+            || Files.readSymbolicLink(time).toString().equals("time:[4026531834]"));
         if (known && link.startsWith("pid:[") && link.endsWith("]")) {
           boot = name;
           namespace = link.substring(5, link.length() - 1);
           start = since;
         }
-      } catch (IOException | UnsupportedOperationException e) {
+      } catch (IOException | RuntimeException e) { // no /proc, or an odd one
         boot = namespace = start = "-";
       }
       return new Owner(boot, namespace, pid, start) {
