@@ -169,6 +169,9 @@ class TestDesign(unittest.TestCase):
             with self.subTest(bad=bad), self.assertRaises(wpm.InputError):
                 wpm.estimate_epochs(bad[0], p, regions=bad[1] if bad[1:] else None)
         self.assertEqual(wpm.estimate_epochs(months, p, regions={}).changes, {})
+        for bad in ({"metadata": np.ones(2)}, {"metadata": 3}, {"metadata": ["x"]}, {"metadata": {"a": 1}}):
+            with self.subTest(**bad), self.assertRaises(wpm.InputError):
+                d.publish(**bad)
         for bad in ({"period": 12}, {"epochs": "month", "period": 1}, {"epochs": "month", "period": 10**9},
                     {"epochs": "decade"}, {"epochs": "month", "first": "2026"}, {"epochs": "month", "period": 0},
                     {"epochs": "month", "first": "2026-02", "last": "2026-01"}, {"first": "2026"}, {"epochs": 3},
