@@ -25,8 +25,8 @@ func eighths(t *testing.T, g *numtest.SplitMix64, k, kv int) *knapsack.Table {
 	return table
 }
 
-// aims draws an objective of each kind.
-func aims(g *numtest.SplitMix64, k int) []aim {
+// criteria draws an objective of each kind.
+func criteria(g *numtest.SplitMix64, k int) []criterion {
 	weights := make([]float64, k)
 	for i := range weights {
 		weights[i] = float64(g.Intn(3))
@@ -40,9 +40,9 @@ func aims(g *numtest.SplitMix64, k int) []aim {
 		list = append(list, Settings{Exclude: []int{g.Intn(k)}},
 			Settings{Objective: Mixed, Mix: 0.7, Exclude: []int{g.Intn(k)}})
 	}
-	var out []aim
+	var out []criterion
 	for _, s := range list {
-		out = append(out, s.aim(k))
+		out = append(out, s.criterion(k))
 	}
 	return out
 }
@@ -57,7 +57,7 @@ func TestShiftIsBest(t *testing.T) {
 		k, kv := 1+g.Intn(6), 1+g.Intn(6)
 		table := eighths(t, g, k, kv)
 		e := math.Exp(4 * g.Float64())
-		for _, a := range aims(g, k) {
+		for _, a := range criteria(g, k) {
 			c := cuts{make([]float64, k), make([]float64, k)}
 			for i := range k {
 				c.thresholds[i] = float64(g.Intn(33)-4) / 7
@@ -65,8 +65,9 @@ func TestShiftIsBest(t *testing.T) {
 					c.weights[i] = float64(1 + g.Intn(3))
 				}
 			}
-			d := newDual(table, num.Enclosure{Down: e, Near: e, Up: e}, a, 0)
-			p := d.shift(ctx, c)
+			p := &problem{k: k, kv: kv, table: table, priv: privacy{e: num.Enclosure{Down: e, Near: e, Up: e}}, criterion: a}
+			d := p.dual()
+			found := d.shift(ctx, c)
 			shifts++
 			weights := append([]float64(nil), d.effective(c.weights)...)
 			best := math.Inf(-1)
@@ -87,14 +88,14 @@ func TestShiftIsBest(t *testing.T) {
 				}
 				best = max(best, (sum+min(least, least/e))/total)
 			}
-			if !(p.lower >= best-rounding) {
-				t.Fatalf("%+v: shifted to %v, another shift proves %v", c, p.lower, best)
+			if !(found.lower >= best-rounding) {
+				t.Fatalf("%+v: shifted to %v, another shift proves %v", c, found.lower, best)
 			}
 			// What it claims is what its thresholds prove.
-			copy(d.Thresholds, p.thresholds)
+			copy(d.Thresholds, found.thresholds)
 			least, _ := d.Least(weights)
-			if value := d.Value(weights, least); value != p.lower {
-				t.Fatalf("%+v: %v claimed, %v proved", c, p.lower, value)
+			if value := d.Value(weights, least); value != found.lower {
+				t.Fatalf("%+v: %v claimed, %v proved", c, found.lower, value)
 			}
 		}
 	}
@@ -115,8 +116,8 @@ func (c *asked) Err() error {
 	return nil
 }
 
-// TestTouch: the line at a scale is the value there, and nowhere above it.
-func TestTouch(t *testing.T) {
+// TestLine: the line at a scale is the value there, and nowhere above it.
+func TestLine(t *testing.T) {
 	const rounding = 1e-12 // sums of a few products below 100
 	g := numtest.NewSplitMix64(83)
 	for range 60 {
@@ -128,8 +129,8 @@ func TestTouch(t *testing.T) {
 			shape[j] = float64(g.Intn(3))
 		}
 		shape[0]++
-		for _, a := range aims(g, k) {
-			r := (&problem{table: table, k: k, kv: kv, priv: priv, aim: a}).ray(shape)
+		for _, a := range criteria(g, k) {
+			r := (&problem{table: table, k: k, kv: kv, priv: priv, criterion: a}).search(shape, 100)
 			scale := func() float64 {
 				x := g.Float64()
 				return math.Exp(math.Log(priv.alpha.Near) + (0.01+0.98*x)*math.Log(priv.beta.Near/priv.alpha.Near))
@@ -157,8 +158,8 @@ func TestMeeting(t *testing.T) {
 	g := numtest.NewSplitMix64(84)
 	for range 100 {
 		k := 1 + g.Intn(6)
-		for _, a := range aims(g, k) {
-			r := &ray{aim: a, phi: make([]float64, k)}
+		for _, a := range criteria(g, k) {
+			r := &search{p: &problem{criterion: a}, phi: make([]float64, k)}
 			side := func() line {
 				l := line{tau: g.Float64(), row: g.Intn(k)}
 				for !a.inMax[l.row] {
@@ -199,14 +200,14 @@ func TestMeeting(t *testing.T) {
 	}
 }
 
-// TestCandidates: which cuts are tried for a ray, in which order, by the comment of candidates.
+// TestCandidates: which cuts are tried after a search, in which order, by the comment of candidates.
 func TestCandidates(t *testing.T) {
 	const rounding = 1e-15
 	g := numtest.NewSplitMix64(97)
 	for range 200 {
 		k := 1 + g.Intn(6)
-		for _, a := range aims(g, k) {
-			r := &ray{aim: a, phi: make([]float64, k), tau: make([]float64, k), kink: g.Intn(2) == 0}
+		for _, a := range criteria(g, k) {
+			r := &search{p: &problem{criterion: a}, phi: make([]float64, k), tau: make([]float64, k), bracketed: g.Intn(2) == 0}
 			counted, active, worst := 0, 0, 0.0
 			for i := range k {
 				r.phi[i], r.tau[i] = float64(1+g.Intn(2)), g.Float64()
@@ -244,9 +245,9 @@ func TestCandidates(t *testing.T) {
 					}
 				}
 			}
-			if rest := list[want:]; len(rest) != map[bool]int{true: 1}[r.kink] {
+			if rest := list[want:]; len(rest) != map[bool]int{true: 1}[r.bracketed] {
 				t.Fatalf("%d candidates beyond %d", len(rest), want)
-			} else if r.kink && a.share > 0 { // both lines are of input 0
+			} else if r.bracketed && a.share > 0 { // both lines are of input 0
 				if x := rest[0].weights[0]; !(math.Abs(x-1) <= rounding) {
 					t.Fatalf("weights %v of the lines", rest[0].weights)
 				}

@@ -27,34 +27,36 @@ const (
 	innerFall  = 1.5     // has not fallen by this factor
 )
 
-// suits reports whether the interior phase is worth a try.
-func (v *solver) suits() bool {
+// suitsInterior reports whether the interior phase is worth a try.
+func (v *solver) suitsInterior() bool {
 	cells, priv := v.p.k*v.p.kv, v.p.priv
 	least, open := innerLeast, innerOpen
-	switch wide := v.p.settings.Gap >= innerGap; {
+	switch wide := v.gap >= innerGap; {
 	case !wide:
 		least = innerFew
 	case cells >= innerWide:
 		open = 1
 	}
-	return v.p.aim.share == 1 && v.p.settings.Initial == nil && cells >= least && cells <= innerMost &&
-		priv.beta.Near-priv.alpha.Near >= innerEps && v.res.Upper-v.res.Lower <= open*v.res.Upper
+	return v.p.criterion.share == 1 && cells >= least && cells <= innerMost &&
+		priv.beta.Near-priv.alpha.Near >= innerEps && v.upper-v.proof.lower <= open*v.upper
 }
 
-// inner runs the interior phase from the best uniform measure, whose costs phi and tau are still those of open.
-func (v *solver) inner() error {
+// interior runs the interior phase from the opening measure.
+func (v *solver) interior(o *search) error {
 	in := make([]int, 0, v.p.k)
-	p := interior.Problem{Alpha: v.game.alpha, Beta: v.game.beta, Base: v.game.base, Unit: v.game.unit}
+	p := interior.Problem{
+		Alpha: v.p.priv.alpha.Near, Beta: v.p.priv.beta.Near, Base: v.units.base, Unit: v.units.unit,
+	}
 	var thresholds []float64
-	for i, tau := range v.start.tau {
-		if v.p.aim.inMax[i] {
+	for i, tau := range o.tau {
+		if v.p.criterion.inMax[i] {
 			in = append(in, i)
 			p.Rows = append(p.Rows, v.p.table.Row(i, nil))
 			thresholds = append(thresholds, tau)
 		}
 	}
-	phase := interior.New(p, v.start.m, thresholds)
-	before := v.res.Upper - v.res.Lower
+	phase := interior.New(p, o.m, thresholds)
+	before := v.upper - v.proof.lower
 	for step := 1; step <= innerSteps; step++ {
 		if err := v.interrupted(); err != nil {
 			return err
@@ -66,15 +68,21 @@ func (v *solver) inner() error {
 		if !ok {
 			return nil
 		}
-		v.res.Stats.Steps++
-		v.weigh(phase, in)
-		v.sight(phase.Measure())
-		gap := v.res.Upper - v.res.Lower
+		v.stats.Steps++
+		c := newCuts(v.p.k)
+		for n, w := range phase.Weights() {
+			c.weights[in[n]] = w
+			c.thresholds[in[n]] = cutbound.Representable(phase.Threshold(n), v.p.exponent)
+		}
+		v.prove(c)
+		v.stats.Evaluations++
+		v.improve(phase.Measure())
+		gap := v.upper - v.proof.lower
 		if v.closed() {
 			v.prune()
 			return nil
 		}
-		if gap <= innerGap*v.res.Upper {
+		if gap <= innerGap*v.upper {
 			return nil
 		}
 		if step%innerCheck == 0 {
@@ -87,59 +95,42 @@ func (v *solver) inner() error {
 	return nil
 }
 
-// weigh computes the lower bound of the phase.
-func (v *solver) weigh(phase *interior.Phase, in []int) {
-	c := cuts{make([]float64, v.p.k), make([]float64, v.p.k)}
-	for n, w := range phase.Weights() {
-		c.weights[in[n]] = w
-		c.thresholds[in[n]] = cutbound.Representable(phase.Threshold(n), v.p.exponent)
-	}
-	v.take(c)
-}
-
-// sight computes the upper bound of a measure, and keeps it if it is the best.
-func (v *solver) sight(m []float64) {
-	r := v.ray
-	copy(r.m, m)
-	v.res.Stats.Evaluations++
-	if upper := r.certified(); upper < v.res.Upper {
-		v.keep(upper)
+// improve makes a measure the incumbent if its upper bound is the least.
+func (v *solver) improve(m []float64) {
+	if upper := v.p.certified(m); upper < v.upper {
+		v.keep(m, upper)
 	}
 }
 
-// keep makes r.m the best measure, with its upper bound.
-func (v *solver) keep(upper float64) {
-	v.res.Upper = upper
-	copy(v.res.M, v.ray.m)
-	v.ray.appraise(&v.res)
-	v.best = v.res.F
-	v.stale = false
+// keep makes a measure the incumbent.
+func (v *solver) keep(m []float64, upper float64) {
+	v.m, v.upper, v.stale = slices.Clone(m), upper, false
+	if phi, _, err := v.p.evaluate(m); err == nil {
+		v.value = v.p.criterion.value(phi)
+	}
 }
 
 // prune leaves out the outputs with little mass, if the best multiple of what is left is still good enough.
 func (v *solver) prune() {
-	mean := num.Sum(v.res.M) / float64(v.p.kv)
+	mean := num.Sum(v.m) / float64(v.p.kv)
 	for _, part := range [...]float64{0.1, 0.01, 0.001} {
-		shape := slices.Clone(v.res.M)
+		shape := slices.Clone(v.m)
 		for j, x := range shape {
 			if x < part*mean {
 				shape[j] = 0
 			}
 		}
-		if slices.Equal(shape, v.res.M) {
+		if slices.Equal(shape, v.m) {
 			return
 		}
-		r := v.p.ray(shape)
-		r.limit = v.p.settings.MaxEvaluations - v.res.Stats.Evaluations
-		stop := r.search(v.ctx)
-		v.res.Stats.Evaluations += r.count
+		r := v.p.search(shape, v.maxEvaluations-v.stats.Evaluations)
+		stop := r.run(v.ctx)
+		v.stats.Evaluations += r.count
 		if stop != nil {
 			return
 		}
-		few := v.p.result()
-		if r.choose(&few); v.closes(few.Upper) {
-			copy(v.ray.m, few.M)
-			v.keep(few.Upper)
+		if r.choose(); v.closes(r.upper) {
+			v.keep(r.m, r.upper)
 			return
 		}
 	}

@@ -109,7 +109,7 @@ type onePass struct {
 	looked int
 }
 
-// search finds the worst input at the uniform measure of mass m an output, in a box inside its own, as ray.certified.
+// search finds the worst input at the uniform measure of mass m an output, in a box inside its own, as problem.certified.
 func (u *onePass) search(m float64) (worst.Result, error) {
 	lo, hi := make([]float64, u.kv), make([]float64, u.kv)
 	fill(lo, min(math.Nextafter(u.priv.alpha.Up*m, math.Inf(1)), m))
@@ -131,24 +131,20 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 }
 
 // bound returns the lower bound that some inputs prove, by Uniform for them. On a grid one search has found the measure
-// m already, and the lines that meet there are both of input 0, which prove nothing: it is enough to look at the
-// thresholds there.
+// m already, and the lines that meet there are both of input 0, which prove nothing: the thresholds at m are enough.
 func (u *onePass) bound(list []int, m []float64, eps float64) (Result, error) {
 	few := rows{u.c, list}
 	if !cost.SpaceOf(u.c).First {
 		return Uniform(u.ctx, few, eps, Settings{})
 	}
-	p, err := newProblem(u.ctx, few, eps, Settings{}, false)
+	p, settings, err := newProblem(u.ctx, few, eps, Settings{}, false)
 	if err != nil {
 		return Result{}, err
 	}
-	r, res := p.ray(m), p.result()
-	copy(r.m, m)
-	r.appraise(&res)
-	res.Upper = res.F
-	err = r.prove(u.ctx, &res, p.exponent)
-	res.unscale(p.aim, p.exponent)
-	return res, err
+	r := &search{p: p, m: m}
+	r.look()
+	lower, err := r.prove(u.ctx, p.noProof())
+	return p.result(settings, m, r.upper, lower), err
 }
 
 // sample returns the inputs that Lower is proved by, in order: those that were found, and others spread over the space.

@@ -2,6 +2,7 @@ package basemeasure
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
 )
@@ -46,7 +47,7 @@ type Stats struct {
 	Refactors   int // inverses computed from scratch
 	Recomputes  int // values and prices computed from the inverse
 	Rejected    int // entering variables without an acceptable pivot
-	Restarts    int // new attempts, with another tuning
+	Restarts    int // new attempts, in units of the value
 	Shifts      int // certificates computed
 	Steps       int // of the interior phase
 }
@@ -97,4 +98,31 @@ func (r *Result) describe() {
 		peak = max(peak, x)
 	}
 	r.Peak = peak / r.Mass * float64(len(r.M))
+}
+
+// unscale gives the bounds of res their true scale, 2^exponent times that of the table they were computed with.
+func (res *Result) unscale(c criterion, exponent int) {
+	for i, w := range res.Weights {
+		if w == 0 && c.floor[i] == 0 {
+			res.Thresholds[i] = 0
+		}
+	}
+	// A mean of the largest floats, rounded up, is not infinite.
+	res.F = min(math.Ldexp(res.F, exponent), math.MaxFloat64)
+	res.WorstCase = math.Ldexp(res.WorstCase, exponent)
+	res.Mean = min(math.Ldexp(res.Mean, exponent), math.MaxFloat64)
+	res.Upper = math.Ldexp(res.Upper, exponent)
+	if exponent != 0 {
+		// Entries and results below the smallest normal float were rounded; each is off by one step at most.
+		res.Upper = math.Nextafter(res.Upper+math.Ldexp(math.SmallestNonzeroFloat64, exponent), math.Inf(1))
+	}
+	for i, t := range res.Thresholds {
+		res.Thresholds[i] = math.Ldexp(t, exponent)
+	}
+	res.Lower = math.Ldexp(res.Lower, exponent)
+	if exponent != 0 {
+		res.Lower = max(0, math.Nextafter(res.Lower, math.Inf(-1)))
+	}
+	res.Lower = min(max(res.Lower, 0), res.F)
+	res.Upper = max(res.Upper, res.F)
 }

@@ -192,38 +192,36 @@ func (s Settings) share() float64 {
 	return 1
 }
 
-// aim is an objective, ready for use. Its numbers are those of the settings with a relative error of a few
-// roundings (aimError).
-type aim struct {
+// criterion is an objective, ready for use. Its numbers are those of the settings with a relative error of a few
+// roundings (weightError).
+type criterion struct {
 	share float64   // weight of the maximum
 	floor []float64 // weight of each input in the average, summing to 1 - share
 	inMax []bool    // inputs that count in the maximum
-	plain bool      // the worst case of all inputs
 }
 
-// aimError bounds the relative error of share*weight/sum + floor: two roundings in 1 - share times w, those of the sum
-// and the quotient, and the same again for the other part.
-const aimError = 8 * 0x1p-53
+// weightError bounds the relative error of share*weight/sum + floor: two roundings in 1 - share times w, those of the
+// sum and the quotient, and the same again for the other part.
+const weightError = 8 * 0x1p-53
 
-func (s Settings) aim(k int) aim {
-	a := aim{share: s.share(), floor: make([]float64, k)}
-	a.plain = a.share == 1 && len(s.Exclude) == 0
-	a.inMax, _ = s.included(k)
-	fill(a.floor, 1/float64(k))
+func (s Settings) criterion(k int) criterion {
+	c := criterion{share: s.share(), floor: make([]float64, k)}
+	c.inMax, _ = s.included(k)
+	fill(c.floor, 1/float64(k))
 	if s.InputWeights != nil {
-		a.floor = normalise(s.InputWeights)
+		c.floor = normalise(s.InputWeights)
 	}
-	for i := range a.floor {
-		a.floor[i] *= 1 - a.share
+	for i := range c.floor {
+		c.floor[i] *= 1 - c.share
 	}
-	return a
+	return c
 }
 
 // worst is the largest phi that counts, and its lowest input.
-func (a aim) worst(phi []float64) (float64, int) {
+func (c criterion) worst(phi []float64) (float64, int) {
 	at := -1
 	for i, x := range phi {
-		if a.inMax[i] && (at < 0 || x > phi[at]) {
+		if c.inMax[i] && (at < 0 || x > phi[at]) {
 			at = i
 		}
 	}
@@ -231,12 +229,12 @@ func (a aim) worst(phi []float64) (float64, int) {
 }
 
 // value is the objective.
-func (a aim) value(phi []float64) float64 {
-	worst, _ := a.worst(phi)
-	if a.share == 1 {
+func (c criterion) value(phi []float64) float64 {
+	worst, _ := c.worst(phi)
+	if c.share == 1 {
 		return worst
 	}
-	return num.Dot(a.floor, phi) + a.share*worst
+	return num.Dot(c.floor, phi) + c.share*worst
 }
 
 // normalise returns shape / sum shape without overflow.

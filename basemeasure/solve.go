@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wpm-go/wpm/basemeasure/internal/gub"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/cutbound"
 	"github.com/wpm-go/wpm/internal/num"
@@ -21,74 +22,58 @@ import (
 // before more than 48 rows of costs are sorted.
 func Solve(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (Result, error) {
 	ctx = wpmerr.Context(ctx)
-	p, err := newProblem(ctx, c, eps, settings, true)
+	p, settings, err := newProblem(ctx, c, eps, settings, true)
 	if err != nil {
 		return Result{}, err
 	}
-	v := newSolver(ctx, p)
-	stop := v.solve()
-	return p.finish(v.res, stop)
+	v := newSolver(ctx, p, settings)
+	stop := v.solve(settings.Initial)
+	res := p.result(settings, v.m, v.upper, v.proof)
+	v.stats.Pivots, v.stats.Refactors, v.stats.Recomputes = v.counts.Pivots, v.counts.Refactors, v.counts.Recomputes
+	res.Stats = v.stats
+	return p.finish(res, stop)
 }
 
 // solver is one run of Solve.
 type solver struct {
-	ctx  context.Context
-	p    *problem
-	game *game
-	ray  *ray // evaluates and certifies measures
-	dual *dual
-	res  Result // the best measure and the best certificate so far, in units of the table
+	ctx                       context.Context
+	p                         *problem
+	gap                       float64
+	maxEvaluations, maxPivots int
+	units                     units
 
-	best     float64   // objective at res.M as evaluated, without certificate
-	stale    bool      // res.M has no certificate yet
-	start    opening   // what open found
-	crowd    bool      // the attempt starts from all inputs
-	turn     turn      // whose it is
-	dearest  []float64 // of each output, from the attempt by value on; see tooDear
-	m        []float64 // the last measure evaluated
-	phi, tau []float64 // and its costs and thresholds
+	// The incumbent: the best measure so far, its objective as evaluated, and an upper bound on that.
+	m     []float64
+	value float64
+	upper float64
+	stale bool // upper is not that of m yet
+	proof proof
+
+	stats  Stats
+	counts gub.Counts
 }
 
-// opening is the measure that open found, its thresholds, and its worst input.
-type opening struct {
-	m, tau []float64
-	worst  int
-}
+// units are those of the master program: a cost c is (c - base) * unit there, and top at most. Neither the shift nor the
+// scale, a power of two, changes the measures that are best.
+type units struct{ base, unit, top float64 }
 
-// turn says how far the interior phase has got.
-type turn int
+func (u units) scale(c float64) float64   { return (c - u.base) * u.unit }
+func (u units) unscale(x float64) float64 { return x/u.unit + u.base }
 
-const (
-	turnNever turn = iota // the simplex alone
-	turnLater             // after the simplex has tried
-	turnNow
-	turnOver
-)
-
-func newSolver(ctx context.Context, p *problem) *solver {
-	shape := make([]float64, p.kv)
-	fill(shape, 1)
-	if p.settings.Initial != nil {
-		copy(shape, p.settings.Initial.M)
-	}
+func newSolver(ctx context.Context, p *problem, s Settings) *solver {
 	base := p.table.MaxCost()
 	for i := range p.k {
 		base = min(base, p.table.Row(i, nil)[p.table.Order(i)[0]])
 	}
 	_, exponent := math.Frexp(p.table.MaxCost() - base)
 	return &solver{
-		ctx: ctx, p: p, res: p.result(), ray: p.ray(shape),
-		m: make([]float64, p.kv), phi: make([]float64, p.k), tau: make([]float64, p.k),
-		dual: newDual(p.table, p.priv.e, p.aim, p.exponent),
-		game: &game{
-			table: p.table, k: p.k, kv: p.kv, alpha: p.priv.alpha.Near, beta: p.priv.beta.Near,
-			base: base, unit: math.Ldexp(1, -exponent), top: math.MaxFloat64, aim: p.aim,
-		},
+		ctx: ctx, p: p, gap: s.Gap, maxEvaluations: s.MaxEvaluations, maxPivots: s.MaxPivots,
+		units: units{base, math.Ldexp(1, -exponent), math.MaxFloat64}, proof: p.noProof(),
 	}
 }
 
 // closed reports whether the bounds are as close as asked for.
-func (v *solver) closed() bool { return v.closes(v.res.Upper) }
+func (v *solver) closed() bool { return v.closes(v.upper) }
 
 // closes reports whether they would be with that upper bound.
 func (v *solver) closes(upper float64) bool {
@@ -96,7 +81,7 @@ func (v *solver) closes(upper float64) bool {
 	upper = min(upper, most)
 	// Thresholds, which are numbers of the size of the costs, cannot be finer than the smallest float.
 	steps := math.Ldexp(gapSteps*math.SmallestNonzeroFloat64, -v.p.exponent)
-	return upper-v.res.Lower <= max(v.p.settings.Gap*upper, absoluteGap*most, steps)
+	return upper-v.proof.lower <= max(v.gap*upper, absoluteGap*most, steps)
 }
 
 const (
@@ -106,42 +91,36 @@ const (
 	gapSteps = 4
 )
 
-// tuning is how an attempt is made.
-type tuning struct {
-	valueTol float64 // by how much the ratio test may overstep, see simplex.lamTol
-	pivotTol float64 // entries below this, relative to the largest, do not block
-	byValue  bool    // the unit of the game is the size of the best value, not of the largest cost
-}
-
-// tunings are those of the successive attempts; nearly always the first is enough. The other is for values far below
-// the largest cost.
-var tunings = [...]tuning{{1e-11, 1e-9, false}, {1e-11, 1e-9, true}}
-
-const (
-	// farBelow is the value, in units of the game, at which it is worth another unit.
-	farBelow = 1e-3
-	// manyTimes the best value, any cost keeps an output out of the measure: larger ones would only bring in rounding.
-	manyTimes = 1 << 20
-)
-
-func (v *solver) solve() error {
-	stop := v.open()
-	if stop == nil && !v.closed() && v.crowded() {
-		v.crowd = true
-		stop = v.attempt(tunings[0])
-		v.crowd = false
+// solve closes the gap: by the simplex, and by the interior phase in between where that is likely to be faster. Nearly
+// always the first attempt of the simplex is enough. The second is for values far below the largest cost.
+func (v *solver) solve(initial *Result) error {
+	o, stop := v.open(initial)
+	if stop != nil || v.closed() {
+		return stop
 	}
-	for n, tuning := range tunings {
-		if stop != nil || v.closed() {
+	from, budget := v.worstInput(o), math.MaxInt
+	switch {
+	case initial != nil:
+		from = v.proof.cuts
+	case v.suitsInterior():
+		budget = innerBudget * v.p.k * v.p.kv
+	case v.manyOutputs(o.m):
+		if _, stop = v.attempt(v.everyInput(o), v.units, budget, true); stop != nil || v.closed() {
 			return stop
 		}
-		v.res.Stats.Restarts = n
-		if stop = v.attempt(tuning); v.turn == turnNow && stop == nil {
-			v.turn = turnOver
-			if stop = v.inner(); stop == nil && !v.closed() {
-				stop = v.attempt(tuning)
-			}
+	}
+	spent, stop := v.attempt(from, v.units, budget, false)
+	if spent {
+		if stop = v.interior(o); stop == nil && !v.closed() {
+			_, stop = v.attempt(v.proof.cuts, v.units, math.MaxInt, false)
 		}
+	}
+	if stop != nil || v.closed() {
+		return stop
+	}
+	if u, ok := v.unitsOfValue(); ok {
+		v.stats.Restarts++
+		_, stop = v.attempt(v.proof.cuts, u, math.MaxInt, false)
 	}
 	if stop == nil && !v.closed() {
 		stop = errStalled
@@ -149,137 +128,122 @@ func (v *solver) solve() error {
 	return stop
 }
 
-// open finds the best uniform measure (the best multiple of Initial.M) and its certificates.
-func (v *solver) open() error {
-	r := v.ray
-	stop := r.search(v.ctx)
-	v.res.Stats.Evaluations = r.count
-	r.choose(&v.res)
-	v.best = v.res.F
-	copy(v.phi, r.phi)
-	copy(v.tau, r.tau)
-	if init := v.p.settings.Initial; init != nil {
-		c := cuts{init.Weights, make([]float64, v.p.k)}
-		for i, t := range init.Thresholds {
+const (
+	// farBelow is the value, in units of the master, at which it is worth another unit.
+	farBelow = 1e-3
+	// manyTimes the best value, any cost keeps an output out of the measure: larger ones would only bring in rounding.
+	manyTimes = 1 << 20
+)
+
+// unitsOfValue are units of the size of the best value, in place of the largest cost; if that is far below it.
+func (v *solver) unitsOfValue() (units, bool) {
+	value := v.value - v.units.base
+	if !(value*v.units.unit < farBelow && value > 0) {
+		return units{}, false
+	}
+	_, exponent := math.Frexp(value)
+	return units{v.units.base, math.Ldexp(1, -exponent), manyTimes}, true
+}
+
+// open finds the best uniform measure (the best multiple of the measure of initial) and its proof.
+func (v *solver) open(initial *Result) (*search, error) {
+	shape := slices.Repeat([]float64{1}, v.p.kv)
+	if initial != nil {
+		shape = initial.M
+	}
+	r := v.p.search(shape, v.maxEvaluations)
+	stop := r.run(v.ctx)
+	v.stats.Evaluations = r.count
+	r.choose()
+	v.m, v.value, v.upper = slices.Clone(r.m), v.p.criterion.value(r.phi), r.upper
+	if initial != nil {
+		c := cuts{initial.Weights, make([]float64, v.p.k)}
+		for i, t := range initial.Thresholds {
 			c.thresholds[i] = cutbound.Representable(math.Ldexp(t, -v.p.exponent), v.p.exponent)
 		}
-		v.take(c)
+		v.prove(c)
 	}
-	if err := r.prove(v.ctx, &v.res, v.p.exponent); err != nil && stop == nil {
+	var err error
+	if v.proof, err = r.prove(v.ctx, v.proof); stop == nil {
 		stop = err
 	}
-	_, worst := v.p.aim.worst(v.phi)
-	v.start = opening{slices.Clone(v.res.M), slices.Clone(v.tau), worst}
-	if stop == nil && v.suits() {
-		v.turn = turnLater
-	}
-	return stop
+	return r, stop
 }
 
-// crowdOutputs is the number of outputs that an input fills at the opening measure, below which nearly all outputs will
-// be in use. The simplex then starts from the cuts of all inputs.
-const crowdOutputs = 16
+// prove computes the lower bound of c and keeps it if it is the best.
+func (v *solver) prove(c cuts) {
+	v.stats.Shifts++
+	v.proof = v.proof.better(v.p.dual().shift(v.ctx, c))
+}
 
-// crowded reports whether that start is worth a try.
-func (v *solver) crowded() bool {
+// worstInput is where the simplex starts: from the cut of the worst input at the opening measure, and those of all
+// inputs in an average.
+func (v *solver) worstInput(o *search) cuts {
+	c := cuts{make([]float64, v.p.k), o.tau}
+	if v.p.criterion.share > 0 {
+		_, worst := v.p.criterion.worst(o.phi)
+		c.weights[worst] = 1
+	}
+	return c
+}
+
+// everyInput is where it starts if many outputs will be in use: from the cuts of all inputs, with equal weights.
+func (v *solver) everyInput(o *search) cuts {
+	c := cuts{make([]float64, v.p.k), o.tau}
+	for i, in := range v.p.criterion.inMax {
+		if in {
+			c.weights[i] = 1
+		}
+	}
+	return c
+}
+
+// fewOutputs is the number of outputs that an input fills at the opening measure, below which nearly all outputs will
+// be in use.
+const fewOutputs = 16
+
+// manyOutputs reports whether the start from the cuts of all inputs is worth a try, with the opening measure m.
+func (v *solver) manyOutputs(m []float64) bool {
 	k, kv := v.p.k, v.p.kv
-	return v.turn == turnNever && v.p.aim.share == 1 && v.p.settings.Initial == nil && k*kv >= innerLeast &&
-		float64(kv) <= crowdOutputs*v.p.priv.beta.Near*num.Sum(v.start.m)
+	return v.p.criterion.share == 1 && k*kv >= innerLeast &&
+		float64(kv) <= fewOutputs*v.p.priv.beta.Near*num.Sum(m)
 }
 
-// take computes the lower bound of c and keeps it if it is the best.
-func (v *solver) take(c cuts) {
-	v.res.Stats.Shifts++
-	v.dual.take(&v.res, v.dual.shift(v.ctx, c))
-}
-
-// strategy is the adversary's strategy to start from: the cut of the worst input (and the cuts of all in an average) at
-// the opening measure, or in a crowd the cuts of all inputs there, with equal weights; after that or the interior
-// phase, and with an Initial, the best certificate.
-func (v *solver) strategy(g *game) mixedStrategy {
-	p := mixedStrategy{make([]float64, v.p.k), make([]float64, v.p.k)}
-	weights, thresholds := v.res.Weights, v.res.Thresholds
-	if v.res.Stats.Restarts == 0 && v.p.settings.Initial == nil && v.turn != turnOver {
-		weights, thresholds = make([]float64, v.p.k), v.start.tau
-		if g.aim.share > 0 {
-			weights[v.start.worst] = 1
-		}
-		for i, in := range v.p.aim.inMax {
-			if v.crowd && in {
-				weights[i] = 1
-			}
-		}
-	}
-	sum := num.Sum(weights)
-	for i, t := range thresholds {
-		p.thresholds[i] = g.scale(t)
-		if sum > 0 {
-			p.weights[i] = weights[i] / sum
-		}
-	}
-	return p
-}
-
-// evaluate evaluates the measure of the basis, scaled into the feasible range, and keeps it if it is the best; and
-// before it, where there are masses that are too dear, the measure without them. With a share below 1 it evaluates the
-// mean of that measure, which has the share, and the best one.
-func (v *solver) evaluate(s *simplex, share float64) {
-	clear(v.m)
-	dear := false
-	for p, x := range s.m {
-		if x > 0 {
-			v.m[s.perm[p]] = x
-			dear = dear || v.tooDear(s.perm[p], x)
-		}
-	}
-	if dear {
-		whole := slices.Clone(v.m)
-		for j, x := range v.m {
-			if v.tooDear(j, x) {
-				v.m[j] = 0
-			}
-		}
-		v.measure()
-		copy(v.m, whole)
-	}
-	if share < 1 {
-		for j, x := range v.res.M {
-			v.m[j] = share*v.m[j] + (1-share)*x
-		}
-	}
-	v.measure() // the last: its cuts are those that the model has wrong
-}
-
-// measure evaluates v.m after it has scaled it.
-func (v *solver) measure() {
-	mass := num.Sum(v.m)
+// fit scales a measure into the feasible range.
+func (v *solver) fit(m []float64) {
+	mass := num.Sum(m)
 	alpha, beta := v.p.priv.alpha.Near, v.p.priv.beta.Near
 	scale := 1.0
 	switch {
 	case !(mass > 0):
-		fill(v.m, 1/float64(len(v.m)))
+		fill(m, 1/float64(len(m)))
 	case mass*alpha > 1:
 		scale = 1 / (alpha * mass)
 	case mass*beta < 1:
 		scale = 1 / (beta * mass)
 	}
-	r := v.ray
-	for j, x := range v.m {
-		x *= scale
-		v.m[j], r.lo[j], r.hi[j] = x, alpha*x, beta*x
+	for j := range m {
+		m[j] *= scale
 	}
-	v.res.Stats.Evaluations++
-	if r.table.All(r.lo, r.hi, v.phi, v.tau) != nil {
-		return // rounding put the mass outside the range: the cuts of the measure before do no harm
+}
+
+// evaluate returns the costs and thresholds at a measure, which it scales into the feasible range, and keeps the measure
+// if it is the best. They are nil if rounding put the mass outside the range.
+func (v *solver) evaluate(m []float64) (phi, tau []float64) {
+	v.fit(m)
+	v.stats.Evaluations++
+	phi, tau, err := v.p.evaluate(m)
+	if err != nil {
+		return nil, nil
 	}
-	switch f := v.p.aim.value(v.phi); {
-	case f < v.best:
-		v.best = f
-	case f > v.best*(1+sparseTol) || nonzeros(v.m) >= nonzeros(v.res.M):
-		return
+	switch f := v.p.criterion.value(phi); {
+	case f < v.value:
+		v.value = f
+	case f > v.value*(1+sparseTol) || nonzeros(m) >= nonzeros(v.m):
+		return phi, tau
 	}
-	copy(v.res.M, v.m)
-	v.stale = true
+	v.m, v.stale = slices.Clone(m), true
+	return phi, tau
 }
 
 const (
@@ -288,26 +252,6 @@ const (
 	// sparseMass is the mass, relative to the largest, below which an output is left out if that costs nothing.
 	sparseMass = 1e-10
 )
-
-// dearestCosts is the largest cost of each output, less the least cost of all, over the inputs of the maximum.
-func (v *solver) dearestCosts() []float64 {
-	dearest := make([]float64, v.p.kv)
-	for i := range v.p.k {
-		if !v.p.aim.inMax[i] {
-			continue
-		}
-		for j, c := range v.p.table.Row(i, nil) {
-			dearest[j] = max(dearest[j], c-v.game.base)
-		}
-	}
-	return dearest
-}
-
-// tooDear reports whether x on output j alone makes a measure worse than the best: some input pays for it. Where costs
-// span many orders of magnitude the model has such masses, of the size of a rounding.
-func (v *solver) tooDear(j int, x float64) bool {
-	return v.dearest != nil && v.p.aim.share*v.p.priv.alpha.Near*x*v.dearest[j] > v.best-v.game.base
-}
 
 func nonzeros(m []float64) (n int) {
 	for _, x := range m {
@@ -318,49 +262,46 @@ func nonzeros(m []float64) (n int) {
 	return n
 }
 
-// certify computes a certified upper bound for the best measure found, if there is a new one. On the heavier side
-// of rounding f is flatter (see nudges), and outputs with the mass of a rounding are better left out.
+// certify computes an upper bound for the incumbent, if it is a new one. On the heavier side of rounding F is flatter
+// (see nudges), and outputs with the mass of a rounding are better left out.
 func (v *solver) certify() {
 	if !v.stale {
 		return
 	}
 	v.stale = false
-	r := v.ray
-	copy(v.m, v.res.M)
-	least := sparseMass * slices.Max(v.m)
-	v.res.Upper = math.Inf(1)
+	found := v.m
+	least := sparseMass * slices.Max(found)
+	v.upper = math.Inf(1)
 	slack := 1.0
 	for _, floor := range []float64{0, least} {
 		for _, nudge := range nudges {
-			for j, x := range v.m {
-				if x < floor {
-					x = 0
+			m := make([]float64, len(found))
+			for j, x := range found {
+				if x >= floor {
+					m[j] = x * (1 + nudge)
 				}
-				r.m[j] = x * (1 + nudge)
 			}
-			if upper := r.certified(); upper < v.res.Upper*slack {
-				v.res.Upper, slack = upper, 1
-				copy(v.res.M, r.m)
+			if upper := v.p.certified(m); upper < v.upper*slack {
+				v.m, v.upper, slack = m, upper, 1
 			}
 		}
-		if !slices.ContainsFunc(v.m, func(x float64) bool { return x > 0 && x < least }) {
-			break
+		if !slices.ContainsFunc(found, func(x float64) bool { return x > 0 && x < least }) {
+			return
 		}
 		slack = 1 + sparseTol
 	}
-	copy(r.m, v.res.M)
-	r.appraise(&v.res)
 }
 
+// interrupted says why the search must end, if it must.
 func (v *solver) interrupted() error {
 	if v.ctx.Err() != nil {
 		return wpmerr.Ended(v.ctx)
 	}
-	if v.res.Stats.Evaluations >= v.p.settings.MaxEvaluations {
-		return fmt.Errorf("limit of %d evaluations", v.p.settings.MaxEvaluations)
+	if v.stats.Evaluations >= v.maxEvaluations {
+		return fmt.Errorf("limit of %d evaluations", v.maxEvaluations)
 	}
-	if v.res.Stats.Pivots >= v.p.settings.MaxPivots {
-		return fmt.Errorf("limit of %d pivots", v.p.settings.MaxPivots)
+	if v.counts.Pivots >= v.maxPivots {
+		return fmt.Errorf("limit of %d pivots", v.maxPivots)
 	}
 	return nil
 }

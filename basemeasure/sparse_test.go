@@ -2,6 +2,7 @@ package basemeasure
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -13,28 +14,28 @@ func TestFewerOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newProblem(context.Background(), c, 1, Settings{}, true)
+	p, s, err := newProblem(context.Background(), c, 1, Settings{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newSolver(context.Background(), p)
-	if err := v.open(); err != nil {
+	v := newSolver(context.Background(), p, s)
+	if _, err := v.open(nil); err != nil {
 		t.Fatal(err)
 	}
-	if n := nonzeros(v.res.M); n != 4 {
+	if n := nonzeros(v.m); n != 4 {
 		t.Fatalf("%d outputs at first", n)
 	}
-	x, perm := v.res.M[0], []int{0, 1, 2, 3}
+	x := v.m[0]
 	for _, m := range [][]float64{{2 * x, 0, 2 * x, 0}, {x, x, x, x}, {2 * x, 0, x, x}} {
-		v.evaluate(&simplex{m: m, perm: perm}, 1)
+		v.evaluate(slices.Clone(m))
 		used := 0
-		for _, x := range v.res.M {
+		for _, x := range v.m {
 			if x > 0 {
 				used++
 			}
 		}
 		if used != 2 {
-			t.Errorf("after %v: %v is kept", m, v.res.M)
+			t.Errorf("after %v: %v is kept", m, v.m)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package basemeasure
+package gub
 
 import (
 	"context"
@@ -30,6 +30,10 @@ type term struct {
 
 // combine adds sum_t weight_t * row_t to y, which starts at entry from of the rows.
 func combine(terms []term, from int, y []float64) {
+	share(len(y), len(y)*len(terms), func(a, b int) { addTerms(terms, from+a, y[a:b]) })
+}
+
+func addTerms(terms []term, from int, y []float64) {
 	n, to := len(y), from+len(y)
 	for len(terms) >= 4 {
 		w0, w1, w2, w3 := terms[0].weight, terms[1].weight, terms[2].weight, terms[3].weight

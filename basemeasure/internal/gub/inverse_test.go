@@ -1,4 +1,4 @@
-package basemeasure
+package gub
 
 import (
 	"math"
