@@ -55,15 +55,15 @@ func newProver(table *knapsack.Table, eps float64) *prover {
 	return p
 }
 
-// improve keeps the best bound that a shift of all thresholds of c proves.
-func (p *prover) improve(c *cuts) {
+// improve keeps the best bound that a shift of all thresholds of c proves, and returns the best of all so far.
+func (p *prover) improve(c *cuts) float64 {
 	total := num.Sum(c.weights)
 	for i, w := range c.weights {
 		p.weights[i] = w / total
 	}
 	lower, thresholds := p.dual.Shift(context.Background(), p.weights, c.thresholds)
 	if !(lower > p.lower) {
-		return
+		return p.lower
 	}
 	p.lower = lower
 	for i, w := range p.weights {
@@ -72,6 +72,7 @@ func (p *prover) improve(c *cuts) {
 			p.best.thresholds[i] = thresholds[i]
 		}
 	}
+	return p.lower
 }
 
 // upper returns an upper bound on f(m): the value over a box inside the real one, which contains m itself, plus

@@ -30,7 +30,8 @@ func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings S
 		return Result{}, fmt.Errorf("%w: eps = %v, want 0 <= eps <= %d", wpmerr.ErrEpsilon, eps, MaxEpsilon)
 	}
 	ctx = wpmerr.Context(ctx)
-	d := newDescent(table, eps, settings)
+	d, p := newDescent(table, eps, settings), newProver(table, eps)
+	history := make([]Report, 0, settings.reports())
 	var stop error
 	for t := 1; ; t++ {
 		d.evaluate(t)
@@ -39,16 +40,21 @@ func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings S
 			stop = wpmerr.Ended(ctx)
 		}
 		if stop != nil || settings.due(t) {
-			d.report()
+			r := d.report()
+			r.Lower = p.improve(&d.cuts)
+			if history = append(history, r); settings.Report != nil {
+				settings.Report(r)
+			}
 		}
 		if stop != nil || t == settings.Steps {
 			break
 		}
 	}
-	res, err := d.finish()
+	res, err := d.finish(history, p)
 	if err != nil {
 		return Result{}, err
 	}
+	res.Settings = settings
 	if stop != nil {
 		return res, fmt.Errorf("%w after step %d of %d", stop, res.Steps, settings.Steps)
 	}
@@ -58,13 +64,11 @@ func Descend(ctx context.Context, table *knapsack.Table, eps float64, settings S
 // descent is the state between two steps. Masses are those of base measures (the paper's m), and change by
 // factors, so their logarithms are kept: what has become too small for a float64 can come back.
 type descent struct {
-	table    *knapsack.Table
-	settings Settings
-	eps      float64
-	alpha    float64 // e^(-eps/2), and beta its inverse, to nearest
-	beta     float64
-	rule     rule
-	prover   *prover
+	table *knapsack.Table
+	eps   float64
+	alpha float64 // e^(-eps/2), and beta its inverse, to nearest
+	beta  float64
+	rule  rule
 
 	t      int
 	m      []float64 // the iterate
@@ -82,23 +86,20 @@ type descent struct {
 	best       []float64
 	bestF      float64
 	bestStep   int
-	averageF   float64 // at the last report
 	cuts       cuts
-	history    []Report
 }
 
 func newDescent(table *knapsack.Table, eps float64, settings Settings) *descent {
 	k, kv := table.Dims()
 	floats := func(n int) []float64 { return make([]float64, n) }
 	d := &descent{
-		table: table, settings: settings, eps: eps, alpha: math.Exp(-eps / 2), beta: math.Exp(eps / 2),
-		rule: newRule(table, eps, settings), prover: newProver(table, eps),
-		m: floats(kv), log: floats(kv), g: floats(kv), lo: floats(kv), hi: floats(kv),
+		table: table, eps: eps, alpha: math.Exp(-eps / 2), beta: math.Exp(eps / 2),
+		rule: newRule(table, eps, settings),
+		m:    floats(kv), log: floats(kv), g: floats(kv), lo: floats(kv), hi: floats(kv),
 		phi: floats(k), tau: floats(k),
 		sum: floats(kv), carry: floats(kv), average: floats(kv),
 		best: floats(kv), bestF: math.Inf(1),
-		cuts:    cuts{weights: floats(k), thresholds: floats(k)},
-		history: make([]Report, 0, settings.reports()),
+		cuts: cuts{weights: floats(k), thresholds: floats(k)},
 	}
 	start := d.rule.start(eps)
 	mass := math.Exp(start)
@@ -195,18 +196,12 @@ func (d *descent) shift(by, factor float64) {
 	}
 }
 
-// report evaluates the average of the iterates so far, and their cuts.
-func (d *descent) report() {
+// report evaluates the average of the iterates so far.
+func (d *descent) report() Report {
 	d.mean()
-	d.averageF, _ = d.value(d.average)
-	d.prover.improve(&d.cuts)
-	r := Report{
-		Step: d.t, F: d.f, Average: d.averageF, Best: d.bestF,
-		Bound: d.rule.bound(d.t), PaperBound: d.rule.paperBound(d.t), Lower: d.prover.lower,
-	}
-	d.history = append(d.history, r)
-	if d.settings.Report != nil {
-		d.settings.Report(r)
+	average, _ := d.value(d.average)
+	return Report{
+		Step: d.t, F: d.f, Average: average, Best: d.bestF, Bound: d.rule.bound(d.t), PaperBound: d.rule.paperBound(d.t),
 	}
 }
 
@@ -216,22 +211,21 @@ func (d *descent) mean() {
 	}
 }
 
-// finish makes the Result after a report.
-func (d *descent) finish() (Result, error) {
-	last := d.history[len(d.history)-1]
+// finish makes the Result after the last report.
+func (d *descent) finish(history []Report, p *prover) (Result, error) {
+	last := history[len(history)-1]
 	res := Result{
-		Average: d.average, FAverage: d.averageF, Best: d.best, FBest: d.bestF, BestStep: d.bestStep,
-		Weights: d.prover.best.weights, Thresholds: d.prover.best.thresholds, Lower: d.prover.lower,
-		Bound: last.Bound, PaperBound: last.PaperBound,
-		Steps: d.t, History: d.history, Settings: d.settings,
+		Average: d.average, FAverage: last.Average, Best: d.best, FBest: d.bestF, BestStep: d.bestStep,
+		Weights: p.best.weights, Thresholds: p.best.thresholds, Lower: p.lower,
+		Bound: last.Bound, PaperBound: last.PaperBound, Steps: d.t, History: history,
 	}
 	res.M, res.F = d.best, d.bestF
-	if d.averageF < d.bestF {
-		res.M, res.F = d.average, d.averageF
+	if last.Average < d.bestF {
+		res.M, res.F = d.average, last.Average
 	}
 	res.M = append([]float64(nil), res.M...)
 	res.Lower = min(res.Lower, res.F)
-	res.Upper = min(max(d.prover.upper(res.M), res.F), d.table.MaxCost())
+	res.Upper = min(max(p.upper(res.M), res.F), d.table.MaxCost())
 	if !(0 <= res.Lower && res.Lower <= res.F && res.F <= res.Upper) {
 		return Result{}, fmt.Errorf("%w: lower, f, upper = %v, %v, %v contradict each other", wpmerr.ErrCertificate, res.Lower,
 			res.F, res.Upper)

@@ -129,8 +129,7 @@ func TestPlainDescent(t *testing.T) {
 			divergence = min(divergence, max(far(beta), far(1/beta)))
 
 			d.step()
-			d.report()
-			report := d.history[len(d.history)-1]
+			report := d.report()
 			for j, x := range mean {
 				near("mean", d.average[j], x)
 			}
