@@ -241,6 +241,9 @@ func TestVerifySeveral(t *testing.T) {
 		if n := strings.Count(out, ": verified: eps"); status != test.status || n != test.verified {
 			t.Errorf("%s: status %d, %d verified:\n%s", test.args, status, n, out)
 		}
+		if n := strings.Count(out, "not verified\n"); n != max(0, test.errs-1) {
+			t.Errorf("%s: %d are not verified:\n%s", test.args, n, out)
+		}
 		if strings.Count(errs, "\n") != test.errs || !strings.Contains(errs, test.last) {
 			t.Errorf("%s: error %q", test.args, errs)
 		}
@@ -519,6 +522,72 @@ func TestBudgetTooSmall(t *testing.T) {
 	}
 }
 
+// TestBudgetForms: a budget is compared with the cost of a release if it is a decimal or a fraction of at most 100
+// characters, before a ledger is made. What is no such number is the ledger's to refuse.
+func TestBudgetForms(t *testing.T) {
+	dir := folder(t)
+	for _, c := range []struct {
+		budget string
+		less   bool
+	}{
+		{"0." + strings.Repeat("0", 97) + "1", true},
+		{"1e-3", false},
+		{"0x1/2", false},
+	} {
+		status, _, errs := try(t, dir, "", "release", "-ledger", "new", "-budget", c.budget, "-epoch", "a", "p", "counts")
+		if status != Bad || strings.Contains(errs, "is less than the 1") != c.less {
+			t.Errorf("-budget %s: status %d, %s", c.budget, status, errs)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
+			t.Fatalf("-budget %s: a ledger was made", c.budget)
+		}
+	}
+}
+
+// TestNoLedgerNoLock: without a ledger in a file there is no lock that an input could be.
+func TestNoLedgerNoLock(t *testing.T) {
+	dir := folder(t)
+	t.Chdir(dir)
+	for _, name := range []string{".lock", "-.lock"} {
+		if err := os.WriteFile(name, []byte("home,1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status, out, errs := try(t, dir, "", "release", "-check", "p", "./"+name); status != Yes || out != "usable\n" {
+			t.Errorf("%s: status %d, %s", name, status, errs)
+		}
+	}
+	status, _, errs := try(t, dir, "", "release", "-ledger", "-", "-budget", "3", "-epoch", "a", "p", "./-.lock")
+	if status != Bad || !strings.Contains(errs, `"-" is no file`) {
+		t.Errorf("status %d, %s", status, errs)
+	}
+}
+
+// TestSwappedOnDisk: that the counts are a policy is said by a command that draws nothing, about a file, and of a policy
+// that cannot be read.
+func TestSwappedOnDisk(t *testing.T) {
+	dir := folder(t)
+	p := string(encoded(t, "1", policy.Mixture))
+	for _, args := range []string{"check junk", "check -max-eps 0.5 weak p", "release -ledger new -budget 3 -epoch a counts p"} {
+		if status, _, errs := try(t, dir, p, strings.Fields(args)...); status == Yes || strings.Contains(errs, "is a policy") {
+			t.Errorf("%s: status %d, %s", args, status, errs)
+		}
+	}
+}
+
+// TestStandardInputIsRead: counts from standard input are read to their end, by a release that repeats a report, too:
+// whoever writes them sees no difference.
+func TestStandardInputIsRead(t *testing.T) {
+	dir := folder(t)
+	for _, name := range []string{"first", "again"} {
+		in := strings.NewReader("home,1\n")
+		e := &Env{Program: "prog", In: in, Out: io.Discard, Err: io.Discard}
+		args := []string{"release", "-ledger", filepath.Join(dir, "new"), "-budget", "1", "-epoch", "a", filepath.Join(dir, "p")}
+		if status := Run(t.Context(), e, []*Command{ReleaseCommand(e)}, args); status != Yes || in.Len() > 0 {
+			t.Errorf("%s: status %d, %d bytes are left", name, status, in.Len())
+		}
+	}
+}
+
 // TestReadPrivate: one byte more than policy accepts is read, so that it is seen to be too long, and no more.
 func TestReadPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "counts")
@@ -606,6 +675,19 @@ func TestLedger(t *testing.T) {
 	}
 	if status, _, errs := try(t, dir, "", "ledger", "ledger"); status != Bad || !strings.Contains(errs, "more than") {
 		t.Errorf("a long file: status %d, %s", status, errs)
+	}
+	if err := os.Truncate(path, maxLedger); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs := try(t, dir, "", "ledger", "ledger"); status != Yes || strings.Contains(errs, "more than") {
+		t.Errorf("the longest file that is read: status %d, %.200s", status, errs)
+	}
+	l, err := ledger.Open(filepath.Join(dir, "new"), ledger.Options{Epoch: "a", Budget: "3"})
+	if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := try(t, dir, "", "ledger", "new"); status != Yes || out != "budget 3, spent 0, left 3\n" {
+		t.Errorf("a ledger that has paid nothing: status %d, %q, %s", status, out, errs)
 	}
 }
 

@@ -126,6 +126,10 @@ func TestSchedule(t *testing.T) {
 		!strings.Contains(errs, "this device reports in "+next+", and the policy ends in 2026-12")) {
 		t.Errorf("a policy that ends before the slot: status %d, %q, want %s", status, errs, next)
 	}
+	scheduled(t, dir, "half", ledger.Schedule{Epochs: ledger.Month, Last: next, Period: 12})
+	if _, _, errs := release("half", "2026-12", "2026-12"); strings.Contains(errs, "the policy ends") {
+		t.Errorf("a policy that ends with the slot's next epoch: %q", errs)
+	}
 	if status, out, _ := try(t, dir, "", "verify", "year"); status != Yes || !strings.Contains(out,
 		"any 12 months in a row cost eps = ") {
 		t.Errorf("status %d:\n%s", status, out)
@@ -156,7 +160,7 @@ func TestSilenceKnowsNoData(t *testing.T) {
 		silent, next = "2026-02", "2026-05"
 		status, text, words = release(silent, "counts")
 	}
-	if status != Yes || text != "" {
+	if status != Yes || text != "" || strings.Contains(words, "ends") {
 		t.Fatalf("%s: status %d, %q, %q", silent, status, text, words)
 	}
 	for _, counts := range []string{"missing", "bad", dir} {

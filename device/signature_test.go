@@ -62,6 +62,10 @@ func TestVerifySignature(t *testing.T) {
 	if VerifySignature(key, id, Sign(other, id)) == nil {
 		t.Error("a signature by another key: accepted")
 	}
+	short := strings.Replace(string(good), " ", " 0", 1)
+	if err := VerifySignature(key, id, []byte(short)); err == nil || !strings.Contains(err.Error(), "want 64 and 128 digits") {
+		t.Errorf("a key of 65 digits: %v", err)
+	}
 	for _, bad := range []string{"", "00", strings.Repeat("0", 63), strings.Repeat("x", 64), strings.Repeat("0", 66)} {
 		if _, err := ParseKey(bad); err == nil {
 			t.Errorf("key %q: accepted", bad)
@@ -112,6 +116,20 @@ func TestSignedPolicies(t *testing.T) {
 	run(Yes, "verified", "verify", "-key", publicKey, "p")
 	run(Yes, "verified", "verify", "-key", strings.ToUpper(publicKey), "-signature", filepath.Join(dir, "p.sig"), "p")
 	run(Bad, "64 hexadecimal digits", "verify", "-key", "x", "p")
+	if status, _, errs := try(t, dir, string(text), "verify", "-key", publicKey, "-"); status != Bad ||
+		!strings.Contains(errs, "-key with a policy from standard input needs -signature FILE") {
+		t.Errorf("from standard input: status %d, %q", status, errs)
+	}
+	for signature, want := range map[string]int{"p.sig": Yes, "counts": No} {
+		if status, out, errs := try(t, dir, string(text), "verify", "-key", publicKey, "-signature",
+			filepath.Join(dir, signature), "-"); status != want {
+			t.Errorf("from standard input, signed in %s: status %d, %q, %q", signature, status, out, errs)
+		}
+	}
+	stdin := filepath.Join(dir, "p.sig")
+	if got := (conditions{key: signer(t).Public().(ed25519.PublicKey), signature: stdin}).signatureOf("-"); got != stdin {
+		t.Errorf("the signature of standard input is in %s, want %s", got, stdin)
+	}
 	run(Bad, "-signature without -key", "verify", "-signature", "p.sig", "p")
 	run(Yes, "77706d31", append(pay, "-epoch", "a", "-key", publicKey)...)
 	run(Yes, "the ledger takes policies signed by "+publicKey, "ledger", "new")
