@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """The part of .ci/mutate that makes mutants itself: gremlins says where they are, here each is written, compiled and tested.
 
-    mutants.py settle PACKAGE REPORT       every mutant of a report of gremlins that it has not killed, once more
+    mutants.py every PACKAGE REPORT N      all mutants of a report of gremlins, N at a time
     mutants.py sample N SEED OUT LIST...   N mutants out of gremlins' lists (PACKAGE=FILE), drawn with a fixed seed
     mutants.py at FILE:LINE:COLUMN TYPE    one mutant
 
 It works in the current folder, a copy of the module that it may change.
 """
 
-import json, os, random, re, resource, signal, subprocess, sys, tempfile, time
+import concurrent.futures, json, os, random, re, resource, signal, subprocess, sys, tempfile, time
 
 SWAP = {
     "ARITHMETIC_BASE": {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*"},
@@ -37,7 +37,7 @@ def mutated(path, kind, line, column):
     return "\n".join(lines)
 
 
-def run(args, limit, cpu=None, folder="."):
+def run(args, limit, cpu=None, folder=".", env=None):
     """The exit code of a command, or None if it does not end: after limit seconds, or cpu seconds of one process."""
 
     def bounds():  # seconds of the processor do not depend on what else the machine does; memory, so that no mutant takes it all
@@ -46,7 +46,7 @@ def run(args, limit, cpu=None, folder="."):
             resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 
     # With a group of its own, so that nothing outlives it.
-    p = subprocess.Popen(args, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=bounds)
+    p = subprocess.Popen(args, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=bounds)
     try:
         out, _ = p.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
@@ -60,31 +60,79 @@ def tell(status, where, text):
     print(f"{status:11} {where}: {text.strip()}", flush=True)
 
 
-def settle(package, report):
-    total = {}
+def every(package, report, workers):
+    """All mutants of a report. Most are woven into one program (maintain/mutation/weave), the others have one each."""
+    mutants, total = [], {}
+    compiled = set(subprocess.check_output(["go", "list", "-f", '{{join .GoFiles "\\n"}}', "./" + package], text=True).split())
+    only = re.compile(os.environ.get("MUTATE_ONLY", ""))
     for file in json.load(open(report))["files"]:
-        path = os.path.join(package, file["file_name"])
-        source = open(path, encoding="utf-8").read()
+        name, path = file["file_name"], os.path.join(package, file["file_name"])
+        if name not in compiled or not only.search(name):
+            continue
+        lines = open(path, "rb").read().split(b"\n")
         for m in file["mutations"]:
-            status, where = m["status"], f'{path}:{m["line"]}:{m["column"]} {m["type"]}'
-            text = mutated(path, m["type"], m["line"], m["column"])
-            if text is None:
-                status = "NOT FOUND"
-            else:
-                open(path, "w", encoding="utf-8").write(text)
-                if run(["go", "build", "./" + package], 300) != 0:
-                    status = "NOT VIABLE"  # no test is needed where the compiler refuses
-                elif status != "KILLED":
-                    code = run(["go", "test", "-timeout", "150s", "./" + package], 200)
-                    status = {0: "LIVED", None: "NO END"}.get(code, "KILLED LATE")
-                open(path, "w", encoding="utf-8").write(source)
-            total[status] = total.get(status, 0) + 1
-            if status not in ("KILLED", "NOT VIABLE"):
-                tell(status, where, source.splitlines()[m["line"] - 1])
-    killed = total.get("KILLED", 0) + total.get("KILLED LATE", 0)
+            line, kind = m["line"], m["type"]
+            tail = lines[line - 1][m["column"] - 1:].decode()
+            op = max((op for op in SWAP[kind] if tail.startswith(op)), key=len, default=None)
+            offset = sum(len(l) + 1 for l in lines[: line - 1]) + m["column"] - 1
+            mutants.append({"id": len(mutants) + 1, "file": path, "offset": offset, "old": op, "new": SWAP[kind].get(op),
+                            "where": f'{path}:{line}:{m["column"]} {kind}', "code": lines[line - 1].decode().strip()})
+    found = [m for m in mutants if m["old"]]
+    sources = {m["file"]: open(m["file"], "rb").read() for m in found}
+    asked = json.dumps([{k: m[k] for k in ("id", "file", "offset", "old", "new")} for m in found])
+    weave = subprocess.run(["go", "run", "./maintain/mutation/weave", package], input=asked, stdout=subprocess.PIPE, text=True, check=True)
+    answers = {int(k): v for k, v in json.loads(weave.stdout).items()}
+    stages = Stages()
+    program = stages.build(package)
+    for path, source in sources.items():
+        open(path, "wb").write(source)
+    os.remove(os.path.join(package, "mutant__.go"))
+
+    def test(command, id, cpu):
+        return run(command, 5 * cpu, cpu, package, {**os.environ, "WPM_MUTANT": str(id)})
+
+    def command(program, *flags):
+        return [program, "-test.count=1", "-test.failfast", *flags]
+
+    limits = {}
+    for flags in (("-test.short",), ()):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if test(command(program, *flags), 0, 1800) != 0:
+            sys.exit(f"the tests of {package} fail without a mutant")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        limits[flags] = max(30, 10 * (after.ru_utime - before.ru_utime))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:  # side by side, tests must not fail each other
+        if any(pool.map(lambda _: test(command(program), 0, 1800), range(3 * workers))):
+            sys.exit(f"the tests of {package} fail without a mutant, {workers} at a time")
+
+    def status(m):
+        answer = answers.get(m["id"], "not found")
+        if answer != "woven":
+            return answer.upper()
+        for flags, cpu in limits.items():
+            code = test(command(program, *flags), m["id"], cpu)
+            if code != 0:
+                return "NO END" if code is None else "KILLED"
+        return "LIVED"
+
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        statuses = list(pool.map(status, mutants))
+    for m, status in zip(mutants, statuses):
+        if status == "ALONE":
+            path, source = m["file"], sources[m["file"]]
+            open(path, "wb").write(source[: m["offset"]] + m["new"].encode() + source[m["offset"] + len(m["old"].encode()):])
+            single = stages.build(package)
+            status = "NOT VIABLE"
+            if single:
+                code = test(command(single), 0, limits[()])
+                status = {0: "LIVED", None: "NO END"}.get(code, "KILLED")
+            open(path, "wb").write(source)
+        total[status] = total.get(status, 0) + 1
+        if status not in ("KILLED", "NOT VIABLE"):
+            tell(status, m["where"], m["code"])
+    killed = total.get("KILLED", 0) + total.get("NO END", 0)
     viable = sum(n for s, n in total.items() if s != "NOT VIABLE")
     print(f"{package}: {total}; killed {killed} of {viable}, {100 * killed / viable:.1f} %")
-
 
 
 class Stages:
@@ -210,8 +258,8 @@ def sample(n, seed, out, lists):
 
 def main():
     command, args = sys.argv[1], sys.argv[2:]
-    if command == "settle":
-        settle(*args)
+    if command == "every":
+        every(args[0], args[1], int(args[2]))
     elif command == "sample":
         sample(int(args[0]), args[1], args[2], [a.split("=", 1) for a in args[3:]])
     elif command == "at":
