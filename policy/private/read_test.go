@@ -496,7 +496,7 @@ func TestMissed(t *testing.T) {
 			t.Errorf("%q: %d lines without an entry and %d spare ones leave %d, want %d", text, missed, spare, r.missed, want)
 		}
 	}
-	for text, want := range map[string]int{"\"0\",": 1, "\"0\",1": 0, ",12": 1, "0,1": 0, "x\nxx\nxxx": 3} {
+	for text, want := range map[string]int{"\"0\",": 1, "00,": 1, "\"0\",1": 0, ",12": 1, "0,1": 0, "x\nxx\nxxx": 3} {
 		r := newReader(Labels{Inputs: 2})
 		if r.text([]byte(text)); r.missed != want {
 			t.Errorf("%q: %d lines without an entry, want %d", text, r.missed, want)
