@@ -56,19 +56,21 @@ A test that cannot fail proves nothing. So a tool changes the code of the truste
 `continue`. Each changed program is a mutant, and the tests must fail on it.
 
 ```sh untested
-.ci/mutate            # all six packages, or .ci/mutate ldp for one; some hours on two idle cores
+.ci/mutate            # all six packages, or .ci/mutate ldp for one; an hour on two idle cores
 .ci/mutate sample     # 300 mutants of the solvers, always the same; two hours
 .ci/mutate at ldp/design.go:96:14 CONDITIONALS_BOUNDARY    # one mutant, as the others print it; a minute
 ```
 
-The tool is [gremlins](https://github.com/go-gremlins/gremlins) v0.6.0, with all its eleven kinds of mutants, on every
-file that Linux compiles. A second pass compiles every mutant. It also runs all tests of the package on the mutants that
-the tool leaves out (constants, the conditions of a `switch`), those that ran out of time, and those that lived.
+[gremlins](https://github.com/go-gremlins/gremlins) v0.6.0 lists the mutants, of all its eleven kinds and on every file
+that Linux compiles. [`weave`](mutation/weave) puts those of a package into one program: each has a copy of the function
+around it, and a number in the environment chooses. So the tests are compiled once. A change outside of functions, or in
+one that recovers from a panic, has a program of its own. Each mutant meets the short tests, and all of them if it
+survives these.
 
 {trusted()}
 
-Mutants that *never end* are loops whose exit or step is gone. The time limit of `go test` ends them, which is a
-failure like any other, and they count as killed.
+Mutants that *never end* are loops whose exit or step is gone. A limit of ten times the usual processor time ends
+them, which is a failure like any other, and they count as killed.
 
 A row is about the code of its commit and no other. "Code" is a hash of it, without tests, comments and empty lines.
 `.ci/full evidence` says which packages have other code now, and fails if more than a tenth of a package's lines are
