@@ -263,6 +263,7 @@ func TestCodesErrors(t *testing.T) {
 		"geometry of no use": {func(c *Config) { c.Codes, c.Polytope = rest(t, c.Codes) }, ErrShape},
 		"input points":       {func(c *Config) { c.Geometry.InputPoints = c.Geometry.OutputPoints }, ErrShape},
 		"other box":          {func(c *Config) { c.Codes[0].Low++ }, ErrShape},
+		"other high":         {func(c *Config) { c.Codes[2].High-- }, ErrShape},
 		"other inputs":       {func(c *Config) { c.Inputs, c.InputLabels = 3, nil }, ErrShape},
 		"colour":             {func(c *Config) { c.Codes[1].Packed[0] |= 3 << 6 }, ErrRow},
 		"spare bits":         {func(c *Config) { c.Codes[0].Packed[0] |= 1 }, ErrRow},
@@ -302,10 +303,18 @@ func TestCodesErrors(t *testing.T) {
 		"empty":      {`"colors":3`, `"colors":}`, first + 1, ErrShape},
 		"none":       {text[strings.Index(text, `{"weight"`):], "]\n}\n", first, ErrShape},
 		"bits":       {`"bits":8`, `"bits":9`, first - 1, ErrShape},
+		"colour":     {`"hA=="`, `"xA=="`, first + 1, ErrRow},
 	} {
 		_, err := Decode([]byte(strings.Replace(text, tt.old, tt.new, 1)))
 		if !errors.Is(err, tt.want) || !strings.HasPrefix(fmt.Sprint(err), fmt.Sprintf("line %d: ", tt.line)) {
 			t.Errorf("%s: %v, want line %d, %v", name, err, tt.line, tt.want)
+		}
+	}
+	for _, change := range [][2]string{{`"weight":"60"`, `"weight":"0"`}, {`"colors":2`, `"colors":"2"`}} {
+		_, err := Decode([]byte(strings.Replace(text, change[0], change[1], 1)))
+		if want := fmt.Sprintf("line %d: ", first); !strings.HasPrefix(fmt.Sprint(err), want) ||
+			!strings.Contains(fmt.Sprint(err), "is no component with a weight") {
+			t.Errorf("%s: %v", change[1], err)
 		}
 	}
 	for name, change := range map[string][2]string{
@@ -364,9 +373,93 @@ func TestCodesLimits(t *testing.T) {
 	if _, err := CodesBox(eps, 41, MaxInputs, many); !errors.Is(err, ErrLimit) {
 		t.Errorf("many colours: %v", err)
 	}
-	for _, k := range []int{0, -1, MaxInputs + 1} {
-		if _, err := CodesBox(eps, 41, k, []Code{a, a}); !errors.Is(err, ErrShape) {
-			t.Errorf("%d inputs: %v", k, err)
+	if _, err := CodesBox(eps, 40, 1, []Code{even(MaxOutputs)}); err != nil {
+		t.Errorf("2^20 colours: %v", err)
+	}
+	if _, err := CodesBox(eps, 41, MaxInputs, many[1:]); errors.Is(err, ErrLimit) {
+		t.Errorf("as many colours as there may be: %v", err)
+	}
+	whole := []Code{{Weight: 1 << 62, Low: 1 << 61, Colors: 2, Packed: []byte{0}}}
+	if _, err := CodesBox(eps, 62, 1, whole); err != nil {
+		t.Errorf("62 bits: %v", err)
+	}
+	for _, c := range []struct {
+		k, bits int
+		codes   []Code
+	}{{0, 41, []Code{a, a}}, {-1, 41, []Code{a, a}}, {MaxInputs + 1, 41, []Code{a, a}}, {1, 41, nil}, {1, 0, []Code{a, a}},
+		{1, 63, []Code{a, a}}} {
+		_, err := CodesBox(eps, c.bits, c.k, c.codes)
+		want := fmt.Sprintf("%d components for %d inputs and %d bits", len(c.codes), c.k, c.bits)
+		if !errors.Is(err, ErrShape) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestCodesOneColor: a code of one colour would tell nothing, and is none.
+func TestCodesOneColor(t *testing.T) {
+	if _, err := CodesBox(mustEpsilon(t, "1"), 5, 2, []Code{{Weight: 32, Low: 32, Colors: 1}}); !errors.Is(err, ErrShape) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCodesBoxNamesComponent: a bound that ldp refuses is one of a component, of the first one, too.
+func TestCodesBoxNamesComponent(t *testing.T) {
+	good := Code{Weight: 16, Low: 8, Colors: 2, Packed: []byte{0}}
+	bad := good
+	bad.Low = 1
+	for n, codes := range [][]Code{{bad, good}, {good, bad}} {
+		if _, err := CodesBox(mustEpsilon(t, "1"), 5, 2, codes); !errors.Is(err, ldp.ErrBox) ||
+			!strings.HasPrefix(fmt.Sprint(err), fmt.Sprintf("component %d: ", n)) {
+			t.Errorf("%v, want component %d", err, n)
+		}
+	}
+}
+
+// TestSpareBits: the bits behind the last of 9 colours are 0.
+func TestSpareBits(t *testing.T) {
+	for last, want := range map[byte]error{0: nil, 0x80: nil, 0x40: ErrRow, 1: ErrRow} {
+		if err := (Code{Weight: 2, Low: 1, Colors: 2, Packed: []byte{0, last}}).checkEntries(9); !errors.Is(err, want) {
+			t.Errorf("%x: %v, want %v", last, err, want)
+		}
+	}
+}
+
+// TestFill: what a disc has above the low weights goes to whole outputs, and what is left, which is never 0, to one.
+func TestFill(t *testing.T) {
+	for _, c := range []struct {
+		weight, high uint64
+		full         int
+		rest         uint64
+	}{{60, 40, 0, 0}, {61, 40, 0, 1}, {84, 40, 0, 24}, {85, 40, 0, 25}, {86, 40, 1, 1}, {109, 40, 1, 24}, {110, 40, 1, 25},
+		{111, 40, 2, 1}, {160, 40, 3, 25}, {60, 15, 0, 0}} {
+		full, rest := Code{Weight: c.weight, Low: 15, High: c.high}.fill(4)
+		if full != c.full || rest != c.rest {
+			t.Errorf("weight %d: %d and %d, want %d and %d", c.weight, full, rest, c.full, c.rest)
+		}
+	}
+}
+
+// TestVerifyDiscsLooks: a check of discs looks at its context before the first input and then at every 2^18 keys.
+func TestVerifyDiscsLooks(t *testing.T) {
+	const k = 1 << 10
+	code := Code{Weight: k, Low: 1, High: 1}
+	g := &Geometry{Kind: Points, Axes: 1}
+	for i := range int32(k) {
+		code.Thresholds, g.OutputPoints = append(code.Thresholds, i), append(g.OutputPoints, i)
+	}
+	p := mustNew(t, Config{Polytope: mustCodesBox(t, "1", 10, k, []Code{code}), Codes: []Code{code}, Geometry: g, Inputs: k,
+		Provenance: clean})
+	for _, part := range []struct{ from, to, looks int }{{0, k, 4}, {1, 2, 1}, {1, 257, 1}, {1, 258, 2}, {300, 300, 0}} {
+		c := &ticking{Context: t.Context(), last: 1 << 30}
+		if err := VerifyRows(c, p, part.from, part.to); err != nil || c.looks != part.looks {
+			t.Errorf("%d to %d: %v after %d looks, want %d", part.from, part.to, err, c.looks, part.looks)
+		}
+		if part.looks == 0 {
+			continue
+		}
+		if err := VerifyRows(&ticking{Context: t.Context(), last: part.looks}, p, part.from, part.to); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d to %d: %v", part.from, part.to, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -407,7 +408,7 @@ func TestDecodeLimits(t *testing.T) {
 			t.Errorf("%d inputs: %v", n, err)
 		}
 	}
-	if !numtest.Full() {
+	if testing.Short() {
 		return
 	}
 	// One output too many: a box of units, each of which may be 1 or stay.
@@ -492,6 +493,68 @@ func TestDecodeErrorLines(t *testing.T) {
 	}
 }
 
+// TestDecodeRowCount: a text with other than a row for each input is refused before a row is read.
+func TestDecodeRowCount(t *testing.T) {
+	good := string(mustEncode(t, mustNew(t, smallConfig(t))))
+	more := strings.Replace(good, "\"rows\":[\n", "\"rows\":[\n[],\n", 1)
+	if _, err := Decode([]byte(more)); !errors.Is(err, ErrShape) || !strings.Contains(err.Error(), "4 rows for 3 inputs, at most") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDecodeAbsentMember: an error about a member that the file does not have names no line.
+func TestDecodeAbsentMember(t *testing.T) {
+	text := string(mustEncode(t, mustNew(t, codesConfig(t))))
+	start := strings.Index(text, "\"geometry\":{\"")
+	end := start + strings.Index(text[start:], "\n") + 1
+	if _, err := Decode([]byte(text[:start] + text[end:])); err == nil || strings.Contains(err.Error(), "line 0") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNumbers: digits are read to the largest number, and a list is allocated once.
+func TestNumbers(t *testing.T) {
+	for text, want := range map[string]uint64{"18446744073709551610": 1<<64 - 6, "18446744073709551615": 1<<64 - 1,
+		"18446744073709551616": 1<<64 - 1, "99999999999999999999": 1<<64 - 1, "0": 0} {
+		if got := numbers([]byte(text), uint64(math.MaxUint64)); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+	list := []byte(strings.Repeat("7,", 999) + "7")
+	if n := testing.AllocsPerRun(10, func() { numbers(list, uint64(math.MaxUint64)) }); n != 1 {
+		t.Errorf("%v allocations for a list", n)
+	}
+}
+
+// TestManyRowsAndAliases: a file with as many rows, and one with as many aliases, as there may be.
+func TestManyRowsAndAliases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million of each")
+	}
+	p := manyRows(t, MaxInputs, 1, 1)
+	if q, err := Decode(mustEncode(t, p)); err != nil || q.ID() != p.ID() {
+		t.Errorf("rows: %v", err)
+	}
+	cfg := aliasConfig(t)
+	cfg.InputAliases = make([]Alias, MaxInputs)
+	for i := range cfg.InputAliases {
+		cfg.InputAliases[i] = Alias{0, strconv.Itoa(i)}
+	}
+	p = mustNew(t, cfg)
+	text := mustEncode(t, p)
+	if q, err := Decode(text); err != nil || q.ID() != p.ID() {
+		t.Errorf("aliases: %v", err)
+	}
+	cfg.InputAliases = append(cfg.InputAliases, Alias{0, "one more"})
+	if _, err := New(cfg); !errors.Is(err, ErrLimit) {
+		t.Errorf("one alias more: %v", err)
+	}
+	if _, err := Decode(bytes.Replace(text, []byte("\"input_aliases\":["), []byte("\"input_aliases\":[[0,\"!\"],"), 1)); !errors.Is(err,
+		ErrLimit) {
+		t.Errorf("one alias more in the file: %v", err)
+	}
+}
+
 // TestFormatErrorPlace: an error of a text names the member, the line and the offset, and stays short.
 func TestFormatErrorPlace(t *testing.T) {
 	at := FormatError{Offset: 7, Line: 2, Field: "bits", Problem: "no"}
@@ -513,6 +576,19 @@ func TestFormatErrorPlace(t *testing.T) {
 	twice := bytes.Replace(mustEncode(t, p), []byte("\n\"epsilon\""), []byte("\n\"format\""), 1)
 	if _, err := Decode(twice); err == nil || !strings.Contains(err.Error(), `want member "epsilon"`) {
 		t.Errorf("two formats: %v", err)
+	}
+	// A line without the name of a member is of the last member before it, and what is not there of none.
+	text := mustEncode(t, p)
+	for _, row := range [][]byte{[]byte("\"rows\":[\n{"), []byte("},\n{")} {
+		spaced := bytes.Replace(text, row, append(bytes.Clone(row), ' '), 1)
+		if _, err := Decode(spaced); !errors.As(err, &spelt) || spelt.Field != "rows" || bytes.Equal(spaced, text) {
+			t.Errorf("%q and a space: %v, want a FormatError in rows", row, err)
+		}
+	}
+	for _, bad := range [][]byte{[]byte("\"format\":1\n"), text[:len(text)-1]} {
+		if _, err := Decode(bad); !errors.As(err, &spelt) || spelt.Field != "" {
+			t.Errorf("%.20q, %d bytes: %v, want a FormatError outside any member", bad, len(bad), err)
+		}
 	}
 	if _, err := Decode(bytes.Repeat([]byte("x"), 1000)); err == nil || len(err.Error()) > 200 {
 		t.Errorf("a long message: %v", err)

@@ -453,12 +453,13 @@ func TestKeyLimit(t *testing.T) {
 		{1, []int32{-1518500250, 1518500250}, false, nil},
 		{1, []int32{math.MinInt32, math.MinInt32 + root - 1<<31}, true, nil},
 		{1, []int32{math.MinInt32, math.MaxInt32}, false, nil},
-		{2, []int32{-half, -half, half, half}, false, nil},     // 2 * 2^62, and 4 * 2^61
-		{2, []int32{-half, -half, half, half - 1}, true, nil},  // by the first bound
-		{2, []int32{-half, half, half - 1, -half}, true, nil},  //
-		{3, []int32{half, 0, 0, -half, 0, 0}, true, nil},       // unit vectors: by both
-		{3, []int32{1 << 30, 1 << 30, 0, 0, 0, 0}, true, nil},  //
-		{4, slices.Repeat([]int32{half, -half}, 4), true, nil}, // the range is 0
+		{2, []int32{-half, math.MinInt32, half, math.MaxInt32}, false, nil}, // 2^62 and nearly 2^64
+		{2, []int32{-half, -half, half, half}, false, nil},                  // 2 * 2^62, and 4 * 2^61
+		{2, []int32{-half, -half, half, half - 1}, true, nil},               // by the first bound
+		{2, []int32{-half, half, half - 1, -half}, true, nil},               //
+		{3, []int32{half, 0, 0, -half, 0, 0}, true, nil},                    // unit vectors: by both
+		{3, []int32{1 << 30, 1 << 30, 0, 0, 0, 0}, true, nil},               //
+		{4, slices.Repeat([]int32{half, -half}, 4), true, nil},              // the range is 0
 		{5, append(slices.Repeat([]int32{-half}, 5), slices.Repeat([]int32{half}, 5)...), false, nil},
 		{9, slices.Concat(slices.Repeat([]int32{0, 0, 0, 0, 0, 0, 0, 0, 0, half, half}, 9)), false, nil},
 		{8, unitVectors(8), true, nil}, // the second bound alone: 8 * 2^62 against 2^62
@@ -499,6 +500,77 @@ func unitVectors(axes int) (out []int32) {
 	return out
 }
 
+// TestAlienGeometry: a grid and a ring have nothing that only another geometry has, not one thing alone either.
+func TestAlienGeometry(t *testing.T) {
+	for name, set := range map[string]func(g *Geometry){
+		"axes": func(g *Geometry) { g.Axes = 1 }, "rows": func(g *Geometry) { g.Rows++ }, "columns": func(g *Geometry) { g.Cols++ },
+		"inputs":  func(g *Geometry) { g.InputPoints = []int32{1} },
+		"outputs": func(g *Geometry) { g.OutputPoints = []int32{1} },
+	} {
+		for _, g := range []Geometry{{Kind: Grid, Rows: 2, Cols: 2}, {Kind: Ring}} {
+			if _, err := g.places(4, 4); err != nil {
+				t.Errorf("%s: %v", g.Kind, err)
+			}
+			set(&g)
+			if _, err := g.places(4, 4); !errors.Is(err, ErrShape) {
+				t.Errorf("a %s with %s: %v", g.Kind, name, err)
+			}
+		}
+	}
+}
+
+// TestFillOfAnyThreshold: the short way to a row gives what the way of a release gives, whatever the threshold: where
+// it is too early or too late, and where nothing is left for it.
+func TestFillOfAnyThreshold(t *testing.T) {
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "2"), []uint64{1, 1, 1, 1}, []uint64{3, 3, 3, 3}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothingLeft := 0
+	for threshold := range int32(4) {
+		p := mustNew(t, Config{Polytope: box, Inputs: 4, Geometry: &Geometry{Kind: Points, Axes: 1, OutputPoints: []int32{0, 1, 3, 7}},
+			Thresholds: slices.Repeat([]int32{threshold}, 4), Provenance: clean})
+		for i := range 4 {
+			want, err := p.c.fill(i, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := p.c.appendFill(nil, i)
+			if !slices.Equal(got, weightsOf(want)) {
+				t.Errorf("threshold %d of input %d: %v, a release has %v", threshold, i, got, weightsOf(want))
+			}
+			if slices.Index(got, 3) >= 0 && got[threshold] == 1 {
+				nothingLeft++
+			}
+		}
+	}
+	if nothingLeft == 0 {
+		t.Error("no threshold without a rest")
+	}
+}
+
+// TestVerifyRowsLooks: the context is looked at before the first input, and again when more than 2^18 keys follow.
+func TestVerifyRowsLooks(t *testing.T) {
+	const outputs = 1 << 9
+	g := &Geometry{Kind: Points, Axes: 1}
+	for j := range int32(outputs) {
+		g.OutputPoints = append(g.OutputPoints, j)
+	}
+	g.InputPoints = append(slices.Clone(g.OutputPoints), outputs, outputs+1)
+	box, err := ldp.NewPolytopeFromBounds(mustEpsilon(t, "1"), slices.Repeat([]uint64{1}, outputs), slices.Repeat([]uint64{1}, outputs), 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thresholds := append(slices.Clone(g.OutputPoints), outputs-1, outputs-1)
+	p := mustNew(t, Config{Polytope: box, Inputs: outputs + 2, Geometry: g, Thresholds: thresholds, Provenance: clean})
+	for to, looks := range map[int]int{1: 1, outputs: 1, outputs + 1: 1, outputs + 2: 2} {
+		c := &ticking{Context: t.Context(), last: 1 << 30}
+		if err := VerifyRows(c, p, 0, to); err != nil || c.looks != looks {
+			t.Errorf("%d inputs: %v after %d looks, want %d", to, err, c.looks, looks)
+		}
+	}
+}
+
 // What no geometry has is refused by New, in words of the right kind.
 func TestGeometryErrors(t *testing.T) {
 	base := geometryConfigs(t)["points2.json"]
@@ -519,6 +591,7 @@ func TestGeometryErrors(t *testing.T) {
 		{"negative axes", point(func(_ *Config, g *Geometry) { g.Axes = -1 }), ErrShape},
 		{"other axes", point(func(_ *Config, g *Geometry) { g.Axes = 5 }), ErrShape},
 		{"a coordinate less", point(func(_ *Config, g *Geometry) { g.OutputPoints = g.OutputPoints[1:] }), ErrShape},
+		{"a coordinate more", point(func(_ *Config, g *Geometry) { g.OutputPoints = append(g.OutputPoints, 0) }), ErrShape},
 		{"an input less", point(func(_ *Config, g *Geometry) { g.InputPoints = g.InputPoints[2:] }), ErrShape},
 		{"half an input less", point(func(_ *Config, g *Geometry) { g.InputPoints = g.InputPoints[1:] }), ErrShape},
 		{"points in rows", point(func(_ *Config, g *Geometry) { g.Rows = 1 }), ErrShape},

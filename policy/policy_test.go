@@ -241,6 +241,9 @@ func TestAccessors(t *testing.T) {
 			t.Errorf("Row(%d) = %v, want ErrShape", i, err)
 		}
 	}
+	if n := mustNew(t, codesConfig(t)).Axes(); n != 1 || p.Axes() != 0 {
+		t.Errorf("%d axes on a line, %d without a geometry", n, p.Axes())
+	}
 	if f := p.Fallback(); f.At(0) != 100 || f.At(1) != 50 || f.At(2) != 106 {
 		t.Errorf("fallback %d %d %d", f.At(0), f.At(1), f.At(2))
 	}
@@ -331,6 +334,12 @@ func TestVerifyCatchesTampering(t *testing.T) {
 
 // TestRowEdges: a row of no box, its length, and an amount that is all of hi - lo.
 func TestRowEdges(t *testing.T) {
+	small := smallConfig(t).Polytope
+	for _, r := range []Row{{full: []int32{4}}, {extra: []extra{{4, 1}}}, {full: []int32{-1}}, {extra: []extra{{-1, 1}}}} {
+		if err := r.check(small, 0); !errors.Is(err, ErrRow) || !strings.Contains(fmt.Sprint(err), "of 4 columns") {
+			t.Errorf("%+v of 4 columns: %v", r, err)
+		}
+	}
 	if _, err := NewRow(&ldp.Polytope{}, ldp.Weights{}); !errors.Is(err, ErrShape) {
 		t.Errorf("a row of the zero box: %v, want ErrShape", err)
 	}
