@@ -18,6 +18,27 @@ func otherBytes(id [32]byte, body string) []byte {
 	return append(append([]byte("tst1"), id[:]...), body...)
 }
 
+// TestUnaccounted: without books a draw happens each time, and its error is the caller's, before the draw and in it.
+func TestUnaccounted(t *testing.T) {
+	no, d := errors.New("no"), Debit{Policy: [32]byte{7}, Epsilon: mustEpsilon(t, "1")}
+	report := otherBytes(d.Policy, "index 5")
+	got, err := Account(UnaccountedForTesting(), d, func() (Draw, error) {
+		return func() ([]byte, error) { return report, nil }, nil
+	})
+	if err != nil || !bytes.Equal(got, report) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err = Account(UnaccountedForTesting(), d, func() (Draw, error) { return nil, no }); got != nil || !errors.Is(err, no) {
+		t.Errorf("not ready: %q, %v", got, err)
+	}
+	got, err = Account(UnaccountedForTesting(), d, func() (Draw, error) {
+		return func() ([]byte, error) { return nil, no }, nil
+	})
+	if got != nil || !errors.Is(err, no) {
+		t.Errorf("no draw: %q, %v", got, err)
+	}
+}
+
 // An account of another kind: the debit is in the file when draw runs, the report when Account returns; a repeat, also
 // after the ledger was opened again, is the same bytes for nothing; a Policy under the same ledger has books of its
 // own.

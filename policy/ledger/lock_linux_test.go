@@ -64,7 +64,14 @@ func TestSelf(t *testing.T) {
 	if me[2] != strconv.Itoa(os.Getpid()) {
 		t.Errorf("%q", me)
 	}
-	if me[0] == unknown {
+	for _, pid := range []string{"", "x", "0", "99999999999999999999", "-99999999"} {
+		if got := startOf(pid); got != unknown {
+			t.Errorf("the start of %q: %s", pid, got)
+		}
+	}
+	seen, _ := os.Readlink("/proc/self")
+	clock, err := os.Readlink("/proc/self/ns/time")
+	if seen != me[2] || clock != initialClock && !errors.Is(err, os.ErrNotExist) {
 		t.Skipf("this /proc does not tell: %q", me)
 	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -72,6 +79,70 @@ func TestSelf(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil || me[0]+"\n" != string(boot) || "pid:["+me[1]+"]" != ns ||
 		me[3] != startOf(me[2]) || !isDigits(me[3]) {
 		t.Errorf("%q, %v", me, err)
+	}
+}
+
+// TestEntries: none in an empty folder, two at most, and an error where there is no folder.
+func TestEntries(t *testing.T) {
+	dir := t.TempDir()
+	if names, err := entries(dir); err != nil || len(names) > 0 {
+		t.Errorf("an empty folder: %q, %v", names, err)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, err := entries(dir); err != nil || len(names) != 2 {
+		t.Errorf("three entries: %q, %v", names, err)
+	}
+	if names, err := entries(filepath.Join(dir, "a")); err == nil {
+		t.Errorf("of a file: %q", names)
+	}
+}
+
+// TestLongLine: a file that begins as the longest lock does, and goes on, is no lock, and stays as it is.
+func TestLongLine(t *testing.T) {
+	digits := strings.Repeat("9", 20)
+	line := owner{strings.Repeat("a", 36), digits, digits, digits}.line()
+	for _, text := range []string{line + "x", line + strings.Repeat("\n", maxLock-len(line)), strings.Repeat("x", maxLock+9)} {
+		path := filepath.Join(t.TempDir(), "l.lock")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := lockText(path); got != text[:min(len(text), maxLock+1)] {
+			t.Errorf("%d bytes are read of %d", len(got), len(text))
+		}
+		if unlock, err := hold(path, self()); !errors.Is(err, ErrUnusable) {
+			t.Errorf("%d bytes: taken %v, %v", len(text), unlock != nil, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != text {
+			t.Errorf("%d bytes: now %q, %v", len(text), after, err)
+		}
+	}
+	if got := lockText(filepath.Join(t.TempDir(), "none")); got != "" {
+		t.Errorf("of no file: %q", got)
+	}
+}
+
+// TestHoldFollowsNoLink: a link that has come to the place of a lock since it was looked at is not followed, and another
+// file at its path is not the one that is open.
+func TestHoldFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "l.lock")
+	if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, link)); err != nil {
+		t.Fatal(err)
+	}
+	if unlock, err := hold(link, self()); err == nil {
+		t.Errorf("a link is followed; %v", unlock())
+	}
+	f, err := os.Open(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !isAt(f, target) || isAt(f, link) || isAt(f, filepath.Join(dir, "none")) {
+		t.Error("the open file is not known by its path")
 	}
 }
 

@@ -539,6 +539,20 @@ func TestKey(t *testing.T) {
 	if err := open(key, "c"); err != nil {
 		t.Error(err)
 	}
+	// One opening pins once, whatever it pays for.
+	once := new(memory)
+	l, err := New(once, Options{Epoch: "a", Budget: "9", Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eps := range []string{"1", "2"} {
+		if _, err := Release(t.Context(), epsPolicy(t, eps, ""), l, nil, identity); err != nil {
+			t.Errorf("eps %s: %v", eps, err)
+		}
+	}
+	if err := l.Close(); err != nil || strings.Count(once.String(), "\nkey ") != 1 {
+		t.Errorf("%v\n%s", err, once)
+	}
 	// Also before the device's own limit: what is refused for that has pinned its key, or is refused for its key.
 	fresh := new(memory)
 	for k, want := range map[string]error{string(key): ErrBudget, string(other): ErrKey} {
