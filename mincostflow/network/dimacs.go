@@ -77,8 +77,8 @@ func (d *dimacs) next() ([][]byte, error) {
 		text, long, err := d.in.ReadLine()
 		fields := bytes.Fields(text)
 		comment := len(fields) > 0 && string(fields[0]) == "c"
-		for comment && long { // as long as it likes
-			_, long, err = d.in.ReadLine()
+		if comment && long { // as long as it likes
+			long, err = false, d.skip()
 		}
 		switch {
 		case err == io.EOF:
@@ -91,6 +91,14 @@ func (d *dimacs) next() ([][]byte, error) {
 			return fields, nil
 		}
 	}
+}
+
+// skip reads to the end of a line.
+func (d *dimacs) skip() (err error) {
+	for long := true; long; {
+		_, long, err = d.in.ReadLine()
+	}
+	return err
 }
 
 func (d *dimacs) read(f [][]byte) error {
@@ -236,18 +244,24 @@ func (g *Problem) WriteDIMACS(w io.Writer) error {
 	}
 	for i := range g.Arcs {
 		a := &g.Arcs[i]
-		var lower, upper any = a.Lower, a.Upper
-		if !a.hasLower() {
-			lower = "-inf"
-		}
-		if !a.hasUpper() {
-			if upper = "inf"; a.hasLower() && a.Lower >= 0 {
-				upper = -1
-			}
-		}
+		lower, upper := a.words()
 		fmt.Fprintln(out, "a", a.From+1, a.To+1, lower, upper, a.Cost)
 	}
 	return out.Flush()
+}
+
+// words returns the bounds as a file has them.
+func (a *Arc) words() (lower, upper any) {
+	lower, upper = a.Lower, a.Upper
+	if !a.hasLower() {
+		lower = "-inf"
+	}
+	if !a.hasUpper() {
+		if upper = "inf"; a.hasLower() && a.Lower >= 0 {
+			upper = -1
+		}
+	}
+	return lower, upper
 }
 
 // WriteSolution writes the answer to g as DIMACS solution lines,

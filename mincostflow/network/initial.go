@@ -6,20 +6,9 @@ package network
 // cheapest arc into every demand. It makes at most maxPivots pivots. Where a cycle has no bound it stops: pricing finds
 // such a cycle again.
 func (l *loaded) initial(maxPivots int) {
-	source, sink, total := -1, -1, int64(0)
-	supplies, demands := 0, 0
-	for v, b := range l.supply {
-		if b > 0 {
-			supplies++
-			source, total = v, b
-		} else if b < 0 {
-			demands++
-			sink = v
-		}
-	}
 	arcs := l.cheapestInto
-	if supplies == 1 && demands == 1 {
-		arcs = func() []int32 { return l.wideArcs(int32(source), int32(sink), total) }
+	if source, sink := l.terminals(); source >= 0 && sink >= 0 {
+		arcs = func() []int32 { return l.wideArcs(source, sink, l.supply[source]) }
 	}
 	for _, e := range arcs() {
 		a := &l.arcs[e]
@@ -34,6 +23,25 @@ func (l *loaded) initial(maxPivots int) {
 			return
 		}
 	}
+}
+
+// terminals returns the node with a supply and that with a demand, each -1 if there are none or several.
+func (l *loaded) terminals() (source, sink int32) {
+	var list [2][]int32 // supplies, demands
+	for v, b := range l.supply {
+		if b > 0 {
+			list[0] = append(list[0], int32(v))
+		} else if b < 0 {
+			list[1] = append(list[1], int32(v))
+		}
+	}
+	only := func(nodes []int32) int32 {
+		if len(nodes) == 1 {
+			return nodes[0]
+		}
+		return -1
+	}
+	return only(list[0]), only(list[1])
 }
 
 // cheapestInto returns the cheapest arc into every node with a demand.
@@ -59,21 +67,8 @@ func (l *loaded) cheapestInto() (arcs []int32) {
 // wideArcs returns arcs with room for total by which a search back from the sink meets new nodes, until it is at the
 // source.
 func (l *loaded) wideArcs(source, sink int32, total int64) (arcs []int32) {
-	n := len(l.supply)
-	first := make([]int32, n+1) // of the arcs into a node, in into
-	for e := range l.arcs {
-		first[l.arcs[e].to]++
-	}
-	for v := range n {
-		first[v+1] += first[v]
-	}
-	into := make([]int32, len(l.arcs))
-	for e := len(l.arcs) - 1; e >= 0; e-- {
-		at := &first[l.arcs[e].to]
-		*at--
-		into[*at] = int32(e)
-	}
-	met := make([]bool, n)
+	first, into := l.arcsInto()
+	met := make([]bool, len(l.supply))
 	met[sink] = true
 	for stack := []int32{sink}; len(stack) > 0; {
 		v := stack[len(stack)-1]
@@ -90,4 +85,22 @@ func (l *loaded) wideArcs(source, sink int32, total int64) (arcs []int32) {
 		}
 	}
 	return arcs
+}
+
+// arcsInto lists the arcs by the node that they lead into: those into v are into[first[v]:first[v+1]], in order.
+func (l *loaded) arcsInto() (first, into []int32) {
+	n := len(l.supply)
+	first, into = make([]int32, n+1), make([]int32, len(l.arcs))
+	for e := range l.arcs {
+		first[l.arcs[e].to]++
+	}
+	for v := range n {
+		first[v+1] += first[v]
+	}
+	for e := len(l.arcs) - 1; e >= 0; e-- {
+		at := &first[l.arcs[e].to]
+		*at--
+		into[*at] = int32(e)
+	}
+	return first, into
 }

@@ -172,16 +172,51 @@ func (s *simplex) price() (arc int32, rc int64, looked int) {
 	return -1, 0, looked
 }
 
+// Where on the cycle of an entering arc the arc is that leaves the tree.
+const (
+	nowhere = iota // the entering arc itself meets its other bound first
+	behind         // between the join and the tail of the entering arc
+	ahead          // between its head and the join
+)
+
 // pivot brings arc e with reduced cost rc < 0 into the tree: it sends as much flow around the
-// cycle that e closes as fits, and lets the arc leave that limits it; of several the last one on
-// the way from the join, the node of the cycle nearest the root, around the cycle along e. It
-// reports the work it was, and false, with nothing changed, if the flow has no limit.
+// cycle that e closes as fits, and lets the arc leave that limits it. It reports the work it was, and false, with
+// nothing changed, if the flow has no limit.
 func (s *simplex) pivot(e int32, rc int64) (work int, ok bool) {
-	const none, behind, ahead = 0, 1, 2
+	d, out, side, join, work := s.leaving(e)
+	if d >= s.infinite {
+		return 0, false
+	}
+	s.pivots++
+	in := s.arcs[e]
+	if d == 0 {
+		s.degenerate++
+	} else {
+		s.push(&in, join, d)
+	}
+	if side == nowhere {
+		s.turn(e) // from one bound to the other; the tree stays
+		return work, true
+	}
+	// The leaving arc is stored the way it can take flow: opposite to the cycle.
+	if leaving := s.tree[out].pred; int(leaving) < len(s.arcs) && (s.arcs[leaving].from == out) != (side == behind) {
+		s.turn(leaving)
+	}
+	// The first node is the end of e in the subtree that is cut off, the second the other one.
+	room := s.room[e]
+	if side == behind {
+		return work + s.graft(in.from, in.to, out, join, node{pred: e, up: room - d, down: d}, -rc), true
+	}
+	return work + s.graft(in.to, in.from, out, join, node{pred: e, up: d, down: room - d}, rc), true
+}
+
+// leaving returns how much flow fits around the cycle that arc e closes, the node under the arc that limits it, its side
+// of the cycle, and the join, which is the node of the cycle nearest the root. Of several arcs it takes the last one on
+// the way from the join around the cycle along e.
+func (s *simplex) leaving(e int32) (d int64, out int32, side int, join int32, work int) {
 	tree := s.tree
-	in := &s.arcs[e]
-	d, out, side := s.room[e], int32(-1), none
-	u, v := in.from, in.to
+	d, out, side = s.room[e], -1, nowhere
+	u, v := s.arcs[e].from, s.arcs[e].to
 	for u != v {
 		if p, q := &tree[u], &tree[v]; p.size < q.size {
 			if p.down < d {
@@ -196,39 +231,20 @@ func (s *simplex) pivot(e int32, rc int64) (work int, ok bool) {
 		}
 		work += stepWork
 	}
-	if d >= s.infinite {
-		return 0, false
+	return d, out, side, u, work
+}
+
+// push sends d around the cycle of an arc.
+func (s *simplex) push(in *residualArc, join int32, d int64) {
+	tree := s.tree
+	for u := in.from; u != join; u = tree[u].parent {
+		tree[u].down -= d
+		tree[u].up += d
 	}
-	s.pivots++
-	join := u
-	if d == 0 {
-		s.degenerate++
-	} else {
-		for u := in.from; u != join; u = tree[u].parent {
-			tree[u].down -= d
-			tree[u].up += d
-		}
-		for v := in.to; v != join; v = tree[v].parent {
-			tree[v].up -= d
-			tree[v].down += d
-		}
+	for v := in.to; v != join; v = tree[v].parent {
+		tree[v].up -= d
+		tree[v].down += d
 	}
-	if side == none { // from one bound to the other; the tree stays
-		s.turn(e)
-		return work, true
-	}
-	// The leaving arc is stored the way it can take flow: opposite to the cycle.
-	if leaving := tree[out].pred; int(leaving) < len(s.arcs) {
-		if (s.arcs[leaving].from == out) != (side == behind) {
-			s.turn(leaving)
-		}
-	}
-	// x is the end of e in the subtree that is cut off, y the other one.
-	room := s.room[e]
-	if side == behind {
-		return work + s.graft(in.from, in.to, out, join, node{pred: e, up: room - d, down: d}, -rc), true
-	}
-	return work + s.graft(in.to, in.from, out, join, node{pred: e, up: d, down: room - d}, rc), true
 }
 
 // stepWork is the work of a step along a cycle, in units of that for an arc in pricing or for the
@@ -245,9 +261,18 @@ func (s *simplex) turn(e int32) {
 // graft cuts the subtree of out off, makes x its root, joins it to y by arc, and adds shift to its
 // potentials. join is the nearest common ancestor of x and y. It returns how many potentials changed.
 func (s *simplex) graft(x, y, out, join int32, arc node, shift int64) (work int) {
+	arc.parent, arc.size = y, s.tree[out].size
+	s.cutOff(out, join)
+	tail := s.reroot(x, out, arc)
+	s.hang(x, y, tail, join)
+	return s.reprice(x, tail, shift)
+}
+
+// cutOff takes the run of the subtree of out from the list, and the subtree from the numbers of its ancestors, those of
+// the sizes up to join.
+func (s *simplex) cutOff(out, join int32) {
 	tree, next, prev := s.tree, s.next, s.prev
 	moved, cut := tree[out].size, tree[out].parent
-	// Take the run of the subtree out of the list.
 	end, before := tree[out].last, prev[out]
 	after := next[end]
 	next[before], prev[after] = after, before
@@ -257,13 +282,18 @@ func (s *simplex) graft(x, y, out, join int32, arc node, shift int64) (work int)
 	for u := cut; u != join; u = tree[u].parent {
 		tree[u].size -= moved
 	}
-	// Turn it inside out. The nodes from x up to out change parents. The new preorder is the old
-	// subtree of x, then what is left without it of the old subtree of its parent, and so on.
 	next[end] = -1 // the end of what is cut off
+}
+
+// reroot turns a subtree that is cut off inside out: the nodes from x up to its root, out, change parents, and x becomes
+// as top says. The new preorder is the old subtree of x, then what is left without it of the old subtree of its parent,
+// and so on. It returns the last node.
+func (s *simplex) reroot(x, out int32, top node) (tail int32) {
+	tree, next, prev := s.tree, s.next, s.prev
 	old := tree[x]
 	child, tail, gone, rest := x, old.last, old.last, next[old.last]
 	p := &tree[x]
-	p.parent, p.pred, p.up, p.down, p.size = y, arc.pred, arc.up, arc.down, moved
+	p.parent, p.pred, p.up, p.down, p.size = top.parent, top.pred, top.up, top.down, top.size
 	for first := prev[x]; child != out; {
 		// Close the gap that the run of child, which ended with gone, leaves in that of node.
 		node := old.parent
@@ -280,28 +310,36 @@ func (s *simplex) graft(x, y, out, join int32, arc node, shift int64) (work int)
 		first = prev[node]
 		next[tail], prev[node] = node, tail
 		tail = last
-		q.parent, q.pred, q.up, q.down, q.size = child, old.pred, old.down, old.up, moved-old.size
+		q.parent, q.pred, q.up, q.down, q.size = child, old.pred, old.down, old.up, top.size-old.size
 		child, old = node, was
 	}
-	for u := out; u != y; u = tree[u].parent {
+	for u := out; u != top.parent; u = tree[u].parent {
 		tree[u].last = tail
 	}
-	// Put it behind y.
-	after = next[y]
+	return tail
+}
+
+// hang puts the run of a subtree, from x to tail, behind y, its parent.
+func (s *simplex) hang(x, y, tail, join int32) {
+	tree, next, prev := s.tree, s.next, s.prev
+	after := next[y]
 	next[y], prev[x] = x, y
 	next[tail], prev[after] = after, tail
 	for u := y; u >= 0 && tree[u].last == y; u = tree[u].parent {
 		tree[u].last = tail
 	}
 	for u := y; u != join; u = tree[u].parent {
-		tree[u].size += moved
+		tree[u].size += tree[x].size
 	}
-	// Only differences of potentials count: shift the smaller side of the cut. Two walks, from both
-	// ends of its run, keep the processor busier than one.
-	pi := s.pi
-	count := int(moved)
+}
+
+// reprice adds shift to the potentials of the run from x to tail. Only differences of potentials count: it shifts the
+// smaller side of the cut. Two walks, from both ends of its run, keep the processor busier than one.
+func (s *simplex) reprice(x, tail int32, shift int64) (work int) {
+	next, prev, pi := s.next, s.prev, s.pi
+	count := int(s.tree[x].size)
 	a, b := x, tail
-	if rest := len(tree) - count; rest < count {
+	if rest := len(s.tree) - count; rest < count {
 		count, a, b, shift = rest, next[tail], prev[x], -shift
 	}
 	for range count / 2 {

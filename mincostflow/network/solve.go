@@ -44,16 +44,24 @@ func Solve(ctx context.Context, g *Problem, settings Settings) (Result, error) {
 		r.Potentials = l.potentials()
 	case Infeasible:
 		r.Cut = l.cut()
-		err = fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (Result.Cut)", wpmerr.ErrInfeasible,
+	}
+	return r, r.err(ctx, settings)
+}
+
+// err is the error that belongs to the status.
+func (r Result) err(ctx context.Context, settings Settings) error {
+	switch r.Status {
+	case Infeasible:
+		return fmt.Errorf("%w: the supplies of a set of %d nodes exceed what can leave it (Result.Cut)", wpmerr.ErrInfeasible,
 			len(r.Cut))
 	case Unbounded:
-		err = fmt.Errorf("%w: a cycle of %d arcs with negative cost has no bound (Result.Cycle)", ErrUnbounded, len(r.Cycle))
+		return fmt.Errorf("%w: a cycle of %d arcs with negative cost has no bound (Result.Cycle)", ErrUnbounded, len(r.Cycle))
 	case PivotLimit:
-		err = fmt.Errorf("%w: MaxPivots = %d reached", wpmerr.ErrNotConverged, settings.MaxPivots)
+		return fmt.Errorf("%w: MaxPivots = %d reached", wpmerr.ErrNotConverged, settings.MaxPivots)
 	case Cancelled:
-		err = fmt.Errorf("%w after %d pivots", wpmerr.Ended(ctx), l.pivots)
+		return fmt.Errorf("%w after %d pivots", wpmerr.Ended(ctx), r.Stats.Pivots)
 	}
-	return r, err
+	return nil
 }
 
 // solve runs the simplex and says what came of it, with the cycle that makes the network unbounded.
@@ -173,6 +181,19 @@ func (l *loaded) flow() []int64 {
 	for e := range x {
 		_, x[e] = l.parts(e)
 	}
+	y := l.arcFlow()
+	for e, o := range l.origin {
+		if o&1 == 0 {
+			x[o>>1] += y[e]
+		} else {
+			x[o>>1] -= y[e]
+		}
+	}
+	return x
+}
+
+// arcFlow returns the flow on the arcs of the simplex.
+func (l *loaded) arcFlow() []int64 {
 	y := make([]int64, len(l.arcs))
 	for e, full := range l.turned {
 		if full {
@@ -189,14 +210,7 @@ func (l *loaded) flow() []int64 {
 			y[p.pred] = p.down
 		}
 	}
-	for e, o := range l.origin {
-		if o&1 == 0 {
-			x[o>>1] += y[e]
-		} else {
-			x[o>>1] -= y[e]
-		}
-	}
-	return x
+	return y
 }
 
 // potentials returns potentials that prove that the flow is optimal. The price of artificial arcs is not

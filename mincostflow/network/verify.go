@@ -57,22 +57,32 @@ func (c flowCheck) feasible() error {
 	if len(c.r.Flow) != len(c.g.Arcs) {
 		return fmt.Errorf("%w: %d flows on %d arcs", wpmerr.ErrCertificate, len(c.r.Flow), len(c.g.Arcs))
 	}
-	net := make([]big.Int, len(c.g.Supply))
 	for e, a := range c.g.Arcs {
 		y := c.r.Flow[e]
 		if a.Lower > -Unlimited && y < a.Lower || a.Upper < Unlimited && y > a.Upper {
 			return fmt.Errorf("%w: Flow[%d] = %d is not from %d to %d", wpmerr.ErrCertificate, e, y, a.Lower, a.Upper)
 		}
-		add(&net[a.From], y)
-		sub(&net[a.To], y)
+	}
+	if err := c.balanced(); err != nil {
+		return err
+	}
+	if cost := c.g.cost(c.r.Flow); c.r.Objective == nil || cost.Cmp(c.r.Objective) != 0 {
+		return fmt.Errorf("%w: the flow costs %v, Objective = %v", wpmerr.ErrCertificate, cost, c.r.Objective)
+	}
+	return nil
+}
+
+// balanced checks that every node sends its supply.
+func (c flowCheck) balanced() error {
+	net := make([]big.Int, len(c.g.Supply))
+	for e, a := range c.g.Arcs {
+		add(&net[a.From], c.r.Flow[e])
+		sub(&net[a.To], c.r.Flow[e])
 	}
 	for v, b := range c.g.Supply {
 		if net[v].Cmp(big.NewInt(b)) != 0 {
 			return fmt.Errorf("%w: node %d sends %v, its supply is %d", wpmerr.ErrCertificate, v, &net[v], b)
 		}
-	}
-	if cost := c.g.cost(c.r.Flow); c.r.Objective == nil || cost.Cmp(c.r.Objective) != 0 {
-		return fmt.Errorf("%w: the flow costs %v, Objective = %v", wpmerr.ErrCertificate, cost, c.r.Objective)
 	}
 	return nil
 }
@@ -106,17 +116,11 @@ func (c flowCheck) cut() error {
 		add(&excess, c.g.Supply[v])
 	}
 	for e, a := range c.g.Arcs {
-		switch {
-		case in[a.From] && !in[a.To]:
-			if a.Upper == Unlimited {
-				return fmt.Errorf("%w: arc %d out of the cut has no upper bound", wpmerr.ErrCertificate, e)
-			}
-			sub(&excess, a.Upper)
-		case in[a.To] && !in[a.From]:
-			if a.Lower <= -Unlimited {
-				return fmt.Errorf("%w: arc %d into the cut has no lower bound", wpmerr.ErrCertificate, e)
-			}
-			add(&excess, a.Lower)
+		if in[a.From] == in[a.To] {
+			continue
+		}
+		if err := c.crossing(&excess, e, in[a.From]); err != nil {
+			return err
 		}
 	}
 	if excess.Sign() <= 0 {
@@ -125,30 +129,33 @@ func (c flowCheck) cut() error {
 	return nil
 }
 
+// crossing takes from the excess of a cut what arc e can carry out of it, net.
+func (c flowCheck) crossing(excess *big.Int, e int, out bool) error {
+	a := c.g.Arcs[e]
+	switch {
+	case out && a.Upper == Unlimited:
+		return fmt.Errorf("%w: arc %d out of the cut has no upper bound", wpmerr.ErrCertificate, e)
+	case out:
+		sub(excess, a.Upper)
+	case a.Lower <= -Unlimited:
+		return fmt.Errorf("%w: arc %d into the cut has no lower bound", wpmerr.ErrCertificate, e)
+	default:
+		add(excess, a.Lower)
+	}
+	return nil
+}
+
 func (c flowCheck) cycle() error {
 	var cost big.Int
 	at, start := -1, -1
-	for i, s := range c.r.Cycle {
-		if s.Arc < 0 || s.Arc >= len(c.g.Arcs) {
-			return fmt.Errorf("%w: Cycle[%d] is arc %d of %d", wpmerr.ErrCertificate, i, s.Arc, len(c.g.Arcs))
-		}
-		a := c.g.Arcs[s.Arc]
-		from, to := a.From, a.To
-		if s.Backward {
-			from, to = to, from
-			sub(&cost, a.Cost)
-			if a.Lower > -Unlimited {
-				return fmt.Errorf("%w: Cycle[%d]: arc %d has the lower bound %d", wpmerr.ErrCertificate, i, s.Arc, a.Lower)
-			}
-		} else {
-			add(&cost, a.Cost)
-			if a.Upper < Unlimited {
-				return fmt.Errorf("%w: Cycle[%d]: arc %d has the upper bound %d", wpmerr.ErrCertificate, i, s.Arc, a.Upper)
-			}
-		}
-		if i == 0 {
+	for i := range c.r.Cycle {
+		from, to, err := c.step(&cost, i)
+		switch {
+		case err != nil:
+			return err
+		case i == 0:
 			start = from
-		} else if from != at {
+		case from != at:
 			return fmt.Errorf("%w: Cycle[%d] goes on from node %d, not from node %d", wpmerr.ErrCertificate, i, from, at)
 		}
 		at = to
@@ -160,4 +167,25 @@ func (c flowCheck) cycle() error {
 		return fmt.Errorf("%w: Cycle costs %v, which is not negative", wpmerr.ErrCertificate, &cost)
 	}
 	return nil
+}
+
+// step adds the cost of step i of the cycle, checks that no bound stops it, and returns where it goes.
+func (c flowCheck) step(cost *big.Int, i int) (from, to int, err error) {
+	s := c.r.Cycle[i]
+	if s.Arc < 0 || s.Arc >= len(c.g.Arcs) {
+		return 0, 0, fmt.Errorf("%w: Cycle[%d] is arc %d of %d", wpmerr.ErrCertificate, i, s.Arc, len(c.g.Arcs))
+	}
+	a := c.g.Arcs[s.Arc]
+	if s.Backward {
+		sub(cost, a.Cost)
+		if a.Lower > -Unlimited {
+			err = fmt.Errorf("%w: Cycle[%d]: arc %d has the lower bound %d", wpmerr.ErrCertificate, i, s.Arc, a.Lower)
+		}
+		return a.To, a.From, err
+	}
+	add(cost, a.Cost)
+	if a.Upper < Unlimited {
+		err = fmt.Errorf("%w: Cycle[%d]: arc %d has the upper bound %d", wpmerr.ErrCertificate, i, s.Arc, a.Upper)
+	}
+	return a.From, a.To, err
 }
