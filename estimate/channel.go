@@ -252,21 +252,8 @@ func (c *Channel) mix(theta, q []float64, least float64) {
 	for i, t := range theta {
 		t *= c.scale[i]
 		all += t
-		if t == 0 {
-			continue
-		}
-		for _, r := range c.runsOf(i) {
-			if c.smooth {
-				q[r.from] += t
-				if int(r.to) < c.kv {
-					q[r.to] -= t
-				}
-				continue
-			}
-			part := q[r.from:r.to]
-			for j := range part {
-				part[j] += t
-			}
+		if t != 0 {
+			c.spread(i, t, q)
 		}
 	}
 	sum := 0.0
@@ -279,6 +266,23 @@ func (c *Channel) mix(theta, q []float64, least float64) {
 	}
 	for _, o := range c.odd {
 		q[o.j] += theta[o.i] * o.extra
+	}
+}
+
+// spread adds t to q in the runs of row i; if smooth, to the differences of q.
+func (c *Channel) spread(i int, t float64, q []float64) {
+	for _, r := range c.runsOf(i) {
+		if c.smooth {
+			q[r.from] += t
+			if int(r.to) < c.kv {
+				q[r.to] -= t
+			}
+			continue
+		}
+		part := q[r.from:r.to]
+		for j := range part {
+			part[j] += t
+		}
 	}
 }
 
@@ -381,15 +385,19 @@ func (c *Channel) scatter(q, v, out []float64) bool {
 	return true
 }
 
+// times is that of the channel of the sums, by the channel of the parts.
+func (p *parts) times(m []float64, r int, out []float64) {
+	each := make([]float64, len(p.of)*r)
+	for i, a := range p.of {
+		add(p.share[i], m[a*r:][:r], each[i*r:][:r])
+	}
+	p.channel.times(each, r, out)
+}
+
 // times sets out = P' M, for M with r columns: out is kv x r, row-major.
 func (c *Channel) times(m []float64, r int, out []float64) {
 	if c.parts != nil && c.parts.channel.rows == nil { // runs are less work, though there are more of them
-		p := c.parts
-		each := make([]float64, len(p.of)*r)
-		for i, a := range p.of {
-			add(p.share[i], m[a*r:][:r], each[i*r:][:r])
-		}
-		p.channel.times(each, r, out)
+		c.parts.times(m, r, out)
 		return
 	}
 	if c.rows != nil {

@@ -41,12 +41,8 @@ func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, cen
 	for i := range near {
 		near[i] = math.Inf(1)
 	}
-	next := 0
-	for i, w := range root {
-		if w > root[next] {
-			next = i
-		}
-	}
+	next := argmax(root)
+	score := make([]float64, k)
 	for len(centers) < n {
 		if ctx.Err() != nil {
 			return nil, nil, wpmerr.Ended(ctx)
@@ -57,12 +53,10 @@ func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, cen
 			}
 		}
 		centers = append(centers, next)
-		next = 0
 		for i, w := range root {
-			if near[i]*w > near[next]*root[next] {
-				next = i
-			}
+			score[i] = near[i] * w
 		}
+		next = argmax(score)
 		if near[next] == 0 {
 			break
 		}
@@ -98,14 +92,10 @@ func (f *fit) rough(ctx context.Context) ([]float64, error) {
 			q[j] = c / f.n / max(q[j], leastShare)
 		}
 		f.channel.back(q, g)
-		sum := 0.0
 		for i := range theta {
 			theta[i] *= g[i]
-			sum += theta[i]
 		}
-		for i := range theta {
-			theta[i] /= sum
-		}
+		toSum(theta)
 	}
 	return theta, nil
 }
@@ -176,13 +166,18 @@ func (by groups) expand(g *Geometry, prior []float64, list ...[]float64) [][]flo
 				x[i] = u / mass[by.of[i]] * math.Exp(up[i*n+m]/down[i])
 			}
 		}
-		sums := by.sum(x)
-		for i, a := range by.of {
-			if sums[a] > 0 {
-				x[i] *= theta[a] / sums[a]
-			}
-		}
+		by.fit(x, theta)
 		out[m] = x
 	}
 	return out
+}
+
+// fit scales x within each group to the mass that theta has for it.
+func (by groups) fit(x, theta []float64) {
+	sums := by.sum(x)
+	for i, a := range by.of {
+		if sums[a] > 0 {
+			x[i] *= theta[a] / sums[a]
+		}
+	}
 }

@@ -164,3 +164,38 @@ func cholesky(a []float64, n int) bool {
 func add(s float64, x, y []float64) { blasOf.Daxpy(len(x), s, x, 1, y, 1) }
 
 func dot(x, y []float64) float64 { return blasOf.Ddot(len(x), x, 1, y, 1) }
+
+// toSum divides x, which is not negative, by its sum.
+func toSum(x []float64) {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	for i := range x {
+		x[i] /= sum
+	}
+}
+
+// argmax returns the place of the first of the largest entries.
+func argmax(x []float64) int {
+	at := 0
+	for i, v := range x {
+		if v > x[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// bisect returns, after so many halvings, the largest t from 0 to 1 for which ok held, or 0. ok holds up to some t.
+func bisect(halvings int, ok func(t float64) bool) float64 {
+	low, high := 0.0, 1.0
+	for range halvings {
+		if t := (low + high) / 2; ok(t) {
+			low = t
+		} else {
+			high = t
+		}
+	}
+	return low
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -71,13 +72,7 @@ func EM(ctx context.Context, p Problem) (Path, error) {
 			err = fmt.Errorf("%w after %d steps of %d", wpmerr.Ended(ctx), last, longestPath)
 			break
 		}
-		mean := make([]float64, len(prior))
-		for _, f := range paths {
-			for i, x := range f.theta {
-				mean[i] += x / folds
-			}
-		}
-		path.Steps, means, held = append(path.Steps, t), append(means, mean), append(held, heldOut(paths))
+		path.Steps, means, held = append(path.Steps, t), append(means, meanOf(paths)), append(held, heldOut(paths))
 	}
 	path.average(means, held)
 	return path, err
@@ -85,10 +80,7 @@ func EM(ctx context.Context, p Problem) (Path, error) {
 
 // average sets weights and Theta from the maps on the path and their log-likelihoods.
 func (p *Path) average(means [][]float64, held []float64) {
-	best := math.Inf(-1)
-	for _, l := range held {
-		best = max(best, l)
-	}
+	best := slices.Max(held)
 	total := 0.0
 	p.Weights = make([]float64, len(held))
 	for n, l := range held {
@@ -96,19 +88,13 @@ func (p *Path) average(means [][]float64, held []float64) {
 		total += p.Weights[n]
 	}
 	p.Theta = make([]float64, len(means[0]))
-	sum := 0.0
 	for n := range held {
 		p.Weights[n] /= total
 		for i, x := range means[n] {
 			p.Theta[i] += p.Weights[n] * x
 		}
 	}
-	for _, x := range p.Theta {
-		sum += x
-	}
-	for i := range p.Theta {
-		p.Theta[i] /= sum
-	}
+	toSum(p.Theta)
 }
 
 // heldOut is the log-likelihood of all parts, each by the path on the others.
@@ -118,6 +104,17 @@ func heldOut(paths []*emPath) float64 {
 		sum += f.held
 	}
 	return sum
+}
+
+// meanOf is the mean of the maps at which the paths are.
+func meanOf(paths []*emPath) []float64 {
+	mean := make([]float64, len(paths[0].theta))
+	for _, f := range paths {
+		for i, x := range f.theta {
+			mean[i] += x / folds
+		}
+	}
+	return mean
 }
 
 // emPath is the path on all parts but one.
@@ -170,16 +167,12 @@ func (f *emPath) advance(ctx context.Context, steps int) {
 			break
 		}
 		f.train.gradient(f.q, f.g)
-		sum := 0.0
 		for i, g := range f.g {
 			if f.theta[i] *= g; f.theta[i] < leastWeight {
 				f.theta[i] = 0
 			}
-			sum += f.theta[i]
 		}
-		for i := range f.theta {
-			f.theta[i] /= sum
-		}
+		toSum(f.theta)
 	}
 	f.predict()
 }

@@ -269,35 +269,7 @@ func (g *Geometry) exponential(length float64, dist []float64) []float64 {
 // x for those x of F' F.
 func largest(cov, size []float64, total float64) basis {
 	k := len(size)
-	left := make([]float64, k)
-	for i := range left {
-		left[i] = size[i] * cov[i*k+i]
-	}
-	columns := make([]float64, min(k, pivots)*k) // each a row
-	r := 0
-	for ; r < min(k, pivots); r++ {
-		p := 0
-		for i, v := range left {
-			if v > left[p] {
-				p = i
-			}
-		}
-		if !(left[p] > noKernel*total) {
-			break
-		}
-		row := columns[r*k:][:k]
-		for i := range row {
-			row[i] = math.Sqrt(size[i]*size[p]) * cov[p*k+i]
-		}
-		for b := range r {
-			before := columns[b*k:][:k]
-			add(-before[p], before, row)
-		}
-		blasOf.Dscal(k, 1/math.Sqrt(left[p]), row, 1)
-		for i, v := range row {
-			left[i] -= v * v
-		}
-	}
+	columns, r := pivotColumns(cov, size, total)
 	if r == 0 {
 		return basis{}
 	}
@@ -316,6 +288,35 @@ func largest(cov, size []float64, total float64) basis {
 		}
 	}
 	return out
+}
+
+// pivotColumns returns F' of largest, and its number of rows.
+func pivotColumns(cov, size []float64, total float64) (columns []float64, r int) {
+	k := len(size)
+	left := make([]float64, k)
+	for i := range left {
+		left[i] = size[i] * cov[i*k+i]
+	}
+	columns = make([]float64, min(k, pivots)*k) // each a row
+	for ; r < min(k, pivots); r++ {
+		p := argmax(left)
+		if !(left[p] > noKernel*total) {
+			break
+		}
+		row := columns[r*k:][:k]
+		for i := range row {
+			row[i] = math.Sqrt(size[i]*size[p]) * cov[p*k+i]
+		}
+		for b := range r {
+			before := columns[b*k:][:k]
+			add(-before[p], before, row)
+		}
+		blasOf.Dscal(k, 1/math.Sqrt(left[p]), row, 1)
+		for i, v := range row {
+			left[i] -= v * v
+		}
+	}
+	return columns, r
 }
 
 // factorOf returns L with L L' = H exp(-D/l) H for a length l in units of g.unit, for places that stand for groups of

@@ -111,12 +111,17 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 		}
 		return shares, fmt.Errorf("%w: %w", wpmerr.ErrNotConverged, err)
 	}
+	return shares, firstOf(failed)
+}
+
+// firstOf returns the first error, with its region.
+func firstOf(failed []error) error {
 	for r, err := range failed {
 		if err != nil {
-			return shares, fmt.Errorf("region %d: %w", r, err)
+			return fmt.Errorf("region %d: %w", r, err)
 		}
 	}
-	return shares, nil
+	return nil
 }
 
 func checkRegions(regions [][]float64, k int) error {
@@ -306,17 +311,11 @@ func (f profile) tilt(ctx context.Context, m *most, region []float64, tau float6
 func (f profile) inside(left, right tilted, goal float64) float64 {
 	least := f.likeliest.LogLikelihood - goal*goal/2/f.n - f.rounding()
 	q := make([]float64, len(left.q))
-	low, high := 0.0, 1.0
-	for range 40 {
-		t := (low + high) / 2
+	part := bisect(40, func(t float64) bool {
 		for n := range q {
 			q[n] = (1-t)*left.q[n] + t*right.q[n]
 		}
-		if f.value(q) >= least {
-			low = t
-		} else {
-			high = t
-		}
-	}
-	return left.value + low*(right.value-left.value)
+		return f.value(q) >= least
+	})
+	return left.value + part*(right.value-left.value)
 }

@@ -340,15 +340,7 @@ func (m *most) move(a []float64) bool {
 	}
 	t := 1.0
 	if -first > max(nearby/m.n, slopeRounding) && !(slope(1) <= -first/10) {
-		low, high := 0.0, 1.0
-		for range 30 {
-			if t = (low + high) / 2; slope(t) <= 0 {
-				low = t
-			} else {
-				high = t
-			}
-		}
-		t = low
+		t = bisect(30, func(t float64) bool { return slope(t) <= 0 })
 	}
 	if t == 1 {
 		copy(m.theta, x)

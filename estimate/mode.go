@@ -122,16 +122,12 @@ func (f *fit) move(a, logs []float64) point {
 			largest = max(largest, logs[i])
 		}
 	}
-	sum := 0.0
 	for i, u := range f.prior {
 		if u > 0 {
 			p.theta[i] = u * math.Exp(logs[i]-largest)
-			sum += p.theta[i]
 		}
 	}
-	for i := range p.theta {
-		p.theta[i] /= sum
-	}
+	toSum(p.theta)
 	f.channel.forward(p.theta, p.q)
 	for j, c := range f.counts {
 		if c > 0 {
@@ -196,13 +192,7 @@ func (f *fit) climb(ctx context.Context, most int) (steps int, err error) {
 		if small && (f.damp == 1 && (t == 1 || fresh && t >= shortest) || f.damp >= maxDamp) {
 			break
 		}
-		damp := f.damp
-		switch {
-		case t == 1:
-			damp = max(1, damp/damping)
-		case fresh && t < shortest:
-			damp *= damping
-		}
+		damp := f.damped(t, fresh)
 		// At this rate, how many steps are left?
 		fresh = small || t < shortest || math.Log(gain/gainGoal) > patience*math.Log(last/gain)
 		last = gain
@@ -220,6 +210,17 @@ func (f *fit) climb(ctx context.Context, most int) (steps int, err error) {
 		f.decompose()
 	}
 	return steps, nil
+}
+
+// damped is the damping after a step of length t.
+func (f *fit) damped(t float64, fresh bool) float64 {
+	switch {
+	case t == 1:
+		return max(1, f.damp/damping)
+	case fresh && t < shortest:
+		return f.damp * damping
+	}
+	return f.damp
 }
 
 // advance takes a step, and returns what it gains and how much of its length it is.
@@ -460,6 +461,23 @@ func (f *fit) decompose() {
 	f.logdet = logdet(f.factor, n)
 }
 
+// column returns column p of M - 1, less what the rows of F' so far have of it.
+func (f *fit) column(p, rows int) []float64 {
+	n, square := f.wide, f.square()
+	column, before := make([]float64, n), make([]float64, rows)
+	for b, v := range f.gram[p*n:][:p+1] {
+		column[b] = square * v
+	}
+	for b := p + 1; b < n; b++ {
+		column[b] = square * f.gram[b*n+p]
+	}
+	for c := range before {
+		before[c] = -f.low[c*n+p]
+	}
+	addRows(before, f.low, column)
+	return column
+}
+
 // pivot finds F, unless its rank is above a third of that of M. It is the factor with pivots of M - 1, and needs no
 // columns but those of the pivots.
 func (f *fit) pivot() bool {
@@ -470,29 +488,14 @@ func (f *fit) pivot() bool {
 	}
 	f.low = f.low[:0:0]
 	for {
-		p := 0
-		for b, v := range left {
-			if v > left[p] {
-				p = b
-			}
-		}
+		p := argmax(left)
 		if !(left[p] > idle/float64(n)) {
 			break
 		}
 		if 3*(len(used)+1) > n {
 			return false
 		}
-		column, before := make([]float64, n), make([]float64, len(used))
-		for b, v := range f.gram[p*n:][:p+1] {
-			column[b] = square * v
-		}
-		for b := p + 1; b < n; b++ {
-			column[b] = square * f.gram[b*n+p]
-		}
-		for c := range before {
-			before[c] = -f.low[c*n+p]
-		}
-		addRows(before, f.low, column)
+		column := f.column(p, len(used))
 		root := math.Sqrt(left[p])
 		for b := range column {
 			column[b] /= root

@@ -245,6 +245,23 @@ func (s *activeSet) exchange(i int, same []float64) {
 	s.solvePassive()
 }
 
+// longest returns the part of the way from x to z that keeps all weights, and the column whose weight is 0 there, or -1
+// for all of the way.
+func (s *activeSet) longest() (step float64, out int) {
+	step, out = 1.0, -1
+	for l, i := range s.passive {
+		if z, x := s.z[l], s.x[i]; !(z > 0) {
+			if t := x / (x - z); !(t >= step) {
+				step, out = t, l
+			}
+		}
+	}
+	if !(step >= 0) { // 0/0: a weight that is 0 and stays 0
+		step = 0
+	}
+	return step, out
+}
+
 // solvePassive moves x towards the minimum on the columns present, and drops those whose weight becomes 0 on the way.
 func (s *activeSet) solvePassive() {
 	for len(s.passive) > 0 {
@@ -253,22 +270,12 @@ func (s *activeSet) solvePassive() {
 			s.z[l] -= s.rc[l]
 		}
 		s.backward(s.z)
-		step, out := 1.0, -1
-		for l, i := range s.passive {
-			if z, x := s.z[l], s.x[i]; !(z > 0) {
-				if t := x / (x - z); !(t >= step) {
-					step, out = t, l
-				}
-			}
-		}
+		step, out := s.longest()
 		if out < 0 {
 			for l, i := range s.passive {
 				s.x[i] = s.z[l]
 			}
 			return
-		}
-		if !(step >= 0) { // 0/0: a weight that is 0 and stays 0
-			step = 0
 		}
 		for l, i := range s.passive {
 			s.x[i] = max(0, s.x[i]+step*(s.z[l]-s.x[i]))

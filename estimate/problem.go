@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -93,12 +94,8 @@ func Guess(prior []float64, k int) ([]float64, error) {
 	if k < 1 || prior != nil && len(prior) != k {
 		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", wpmerr.ErrShape, len(prior), k)
 	}
-	out := make([]float64, k)
 	if prior == nil {
-		for i := range out {
-			out[i] = 1 / float64(k)
-		}
-		return out, nil
+		return slices.Repeat([]float64{1 / float64(k)}, k), nil
 	}
 	largest := 0.0
 	for i, v := range prior {
@@ -110,14 +107,11 @@ func Guess(prior []float64, k int) ([]float64, error) {
 	if largest == 0 {
 		return nil, fmt.Errorf("%w: the prior sums to 0", wpmerr.ErrShape)
 	}
-	sum := 0.0
+	out := make([]float64, k)
 	for i, v := range prior {
 		out[i] = v / largest
-		sum += out[i]
 	}
-	for i := range out {
-		out[i] /= sum
-	}
+	toSum(out)
 	return out, nil
 }
 
