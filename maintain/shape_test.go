@@ -59,7 +59,6 @@ var docAllowed = map[string]int{
 	"mirror":          83,
 	"policy":          71,
 	"proptest":        82,
-	"sphere":          63,
 	"sphere/codebook": 78,
 }
 

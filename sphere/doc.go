@@ -30,17 +30,15 @@
 // dzeta with a = d/2: a Gaussian times a factor that is analytic on the whole line. There is no singular end at d = 1
 // and no narrow peak at d = 10^7, and zeta gives both t and 1-t to full precision. S and K are integrals from the
 // threshold up, which 40 Gauss-Legendre nodes give to 1e-15. C, and E[(1-u)^q] - 1 of size 1/d, come from Stirling's
-// series with the large parts cancelled algebraically. The root is found in lambda = log(1-t). One to four Halley steps
-// with 14 nodes lead near the root. Then one step of the inverse function's Taylor series to third order, with 40 nodes
-// and derivatives in closed form, ends the search. A step that leaves the bracket is replaced by bisection.
+// series with the large parts cancelled algebraically. The root is found in log(1-t), by one to four Halley steps with
+// 14 nodes and one step of the inverse function's Taylor series to third order with 40, or by bisection.
 //
 // # Evidence
 //
-// [Paper] solves the equation of the proposition as written, by direct integration. It is a reference for readers, and
-// states its range of validity. [Enclose] returns rational bounds on w = (1-t)/2 = sin^2(theta/2), where theta is the
-// angle of the optimal cap; W_p is 2 sqrt(w). [Bounds.Verify] proves these bounds. If d and p are even, or d = 2 and p
-// is whole, the proof is a polynomial with rational coefficients. Otherwise the proof uses series of positive terms
-// with a bound on their tails, in interval arithmetic that shares no code with Solve.
+// [Paper] solves the equation of the proposition as written, by direct integration. [Enclose] returns rational bounds on
+// w = (1-t)/2 = sin^2(theta/2), where theta is the angle of the optimal cap; W_p is 2 sqrt(w). [Bounds.Verify] proves
+// them: by a polynomial with rational coefficients if d and p are even, or d = 2 and p is whole; else by series of
+// positive terms with a bound on their tails, in interval arithmetic that shares no code with Solve.
 //
 // # Names
 //
@@ -59,6 +57,5 @@
 // allocate; its median time is 2 microseconds for whole p up to 4, and 4 microseconds otherwise. If 1-t is below
 // 2^-1022, which requires eps above about 354 (d+p), the error is ErrUnderflow.
 //
-// To release from the sphere privately, use package sphere/codebook: a continuous sampler in floats is not private, so
-// this package has none. On a finite set of points, use basemeasure.
+// A continuous sampler in floats is not private, so there is none: package sphere/codebook releases privately.
 package sphere
