@@ -86,14 +86,6 @@ func drawStep(t *rapid.T, f Composite) stepProblem {
 	return p
 }
 
-// costsOf returns costs with a spread of so much of the largest, or none.
-func costsOf(k, kv int, spread float64) *rapid.Generator[[][]float64] {
-	return proptest.Costs(k, kv).Filter(func(c [][]float64) bool {
-		r := proptest.RowRange(c)
-		return r == 0 || r >= spread*proptest.MaxCost(c)
-	})
-}
-
 // gibbsDiameter is Birkhoff's diameter of exp(-C/reg), by its definition: the largest (x_j - y_j) - (x_l - y_l) of two
 // rows, over reg. It is exact up to the last rounding, because in floats a row of equal costs beside a row of tiny ones
 // cancels to 0.

@@ -137,6 +137,14 @@ func spreadOfEntropic(e Entropic) float64 {
 	return DefaultSpread
 }
 
+// costsOf returns costs with a spread of so much of the largest, or none.
+func costsOf(k, kv int, spread float64) *rapid.Generator[[][]float64] {
+	return proptest.Costs(k, kv).Filter(func(c [][]float64) bool {
+		r := proptest.RowRange(c)
+		return r == 0 || r >= spread*proptest.MaxCost(c)
+	})
+}
+
 // drawEntropic draws a problem of the domain of e, with room in its box and masses that sum to 1 up to rounding, and a
 // reg relative to the spread, of 10 at most.
 func drawEntropic(t *rapid.T, e Entropic) (p proptest.Problem, reg float64) {
