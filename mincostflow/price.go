@@ -177,7 +177,7 @@ func (p *pricer) round(effort int64) bool { return p.search(&p.position, effort,
 func (p *pricer) search(at *position, effort int64, again bool) (ok bool) {
 	t := p.tree
 	rows := cursor{at: at.row, n: t.k, block: rowBlock}
-	columns := cursor{at: at.column, n: t.n, block: slackBlock}
+	columns := cursor{at: at.column, n: t.slackColumns(), block: slackBlock}
 	if t.k < fewRows {
 		rows.block, columns.block = fewRowBlock, fewSlackBlock
 	}

@@ -11,7 +11,7 @@ const (
 	fewNodes = 128
 	fewBlur  = 0.35
 	// Artificial arcs begin above the prices of their nodes by the typical reduced cost times firstPrice.
-	firstPrice = 2
+	firstPrice = 8
 )
 
 // Multiscale finds where a simplex with many rows and many columns should begin. It reports whether it did: not where
