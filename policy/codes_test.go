@@ -383,6 +383,9 @@ func TestCodesLimits(t *testing.T) {
 	if _, err := CodesBox(eps, 62, 1, whole); err != nil {
 		t.Errorf("62 bits: %v", err)
 	}
+	if _, err := CodesBox(eps, 1, 1, []Code{{Weight: 2, Low: 1, Colors: 2, Packed: []byte{0}}}); err != nil {
+		t.Errorf("1 bit: %v", err)
+	}
 	for _, c := range []struct {
 		k, bits int
 		codes   []Code
