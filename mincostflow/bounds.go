@@ -16,7 +16,7 @@ const rounding = 0x1p-80
 // fillResult turns an answer into a Result: potentials for all rows and columns, and bounds. It reuses the slices
 // of r.
 func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
-	in := s.in
+	in := &s.in
 	lower := a.value.PlusFloat(float64(-rounding * a.size)).PlusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
@@ -29,7 +29,7 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 	r.Q = append(r.Q[:0], a.q...)
 	r.Plan = slices.Grow(r.Plan[:0], len(a.plan))[:len(a.plan)]
 	for n, e := range a.plan {
-		r.Plan[n] = Entry{I: in.rows[e.i], J: int(e.j), Mass: e.mass}
+		r.Plan[n] = Entry{I: in.Rows[e.i], J: int(e.j), Mass: e.mass}
 	}
 	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
 	r.Potentials.F = grow(r.Potentials.F, in.k)
@@ -46,7 +46,7 @@ func (s *solver) stats() Stats {
 
 // bound sorts the plan of a and fills in its cost, what it lacks, and the dual value.
 func (s *solver) bound(a *answer) {
-	a.plan = s.sortPlan(a.plan, len(s.in.rows), s.in.kv)
+	a.plan = s.sortPlan(a.plan, len(s.in.Rows), s.in.kv)
 	a.objective, a.missing = s.primal(a.q, a.plan)
 	a.value, a.size = s.dual(a)
 }
@@ -61,12 +61,12 @@ func (s *solver) bound(a *answer) {
 // some to the columns that lack some. If q sums to more than 1, it stands for any distribution
 // below it, and the columns exceed that by at most as much again.
 func (s *solver) primal(q []float64, plan []entry) (objective, missing num.Twofold) {
-	in := s.in
-	s.out.rest = append(s.out.rest[:0], in.mass...)
+	in := &s.in
+	s.out.sums = append(s.out.sums[:0], in.Mass...)
 	for _, x := range q {
-		s.out.rest = append(s.out.rest, num.Twofold{Hi: x})
+		s.out.sums = append(s.out.sums, num.Twofold{Hi: x})
 	}
-	row, column := s.out.rest[:len(in.mass)], s.out.rest[len(in.mass):] // what is left of them
+	row, column := s.out.sums[:len(in.Mass)], s.out.sums[len(in.Mass):] // what is left of them
 	for j := range in.point {
 		// Both the point and its rounded form q are targets: take the smaller.
 		if p := in.target(j); p.Hi < q[j] || p.Hi == q[j] && p.Lo < 0 {
@@ -81,7 +81,7 @@ func (s *solver) primal(q []float64, plan []entry) (objective, missing num.Twofo
 		column[e.j] = column[e.j].PlusFloat(-e.mass)
 	}
 	missing = mass.Neg().PlusFloat(1)
-	for _, x := range s.out.rest {
+	for _, x := range s.out.sums {
 		if x.Hi < 0 {
 			missing = missing.Plus(x.Neg())
 		}

@@ -26,14 +26,12 @@ type answer struct {
 
 // output is the workspace for the answer and for what it takes to make it a Result.
 type output struct {
-	price, carried []num.Twofold // of the tree, in twofold precision, by node
-	q, g, f        []float64
-	plan, sort     []entry
-	counts         []int
-	idle           []int // columns that take no part, and then rows without mass
-	order          []int32
-	below          []bool
-	rest           []num.Twofold
+	sums       []num.Twofold // prices of nodes, then what they carry, and then what they have left
+	q, g, f    []float64
+	plan, sort []entry
+	counts     []int
+	list       []int // columns by cost, or those that take no part, and then rows without mass
+	below      []bool
 }
 
 // optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
@@ -49,10 +47,10 @@ func (s *solver) optimum() answer {
 // treePrices returns the prices of the columns, from the unrounded costs along the tree.
 func (s *solver) treePrices() []float64 {
 	t := &s.sx.tree
-	s.out.price = grow(s.out.price, len(t.nodes))
-	s.out.price[t.root] = num.Twofold{}
+	s.out.sums = grow(s.out.sums, len(t.nodes))
+	s.out.sums[t.root] = num.Twofold{}
 	for v := t.after(t.root); v != t.root; v = t.after(v) {
-		s.out.price[v] = s.out.price[t.nodes[v].parent].PlusFloat(t.step(v))
+		s.out.sums[v] = s.out.sums[t.nodes[v].parent].PlusFloat(t.step(v))
 	}
 	offset := s.offset()
 	g := grow(s.out.g, t.n)
@@ -62,7 +60,7 @@ func (s *solver) treePrices() []float64 {
 			g[j] = math.Inf(-1)
 			continue
 		}
-		x := offset.Plus(s.out.price[t.k+j].Neg()).Float()
+		x := offset.Plus(s.out.sums[t.k+j].Neg()).Float()
 		sign := t.slackSign[j]
 		if s.in.level != 0 {
 			sign = float64(s.in.level)
@@ -97,7 +95,7 @@ func (s *solver) offset() num.Twofold {
 		return num.Twofold{}
 	}
 	top, fixed, bottom := -1, -1, -1 // columns of least tree price, with room and without, and of the largest
-	price := s.out.price[t.k:]
+	price := s.out.sums[t.k:]
 	for j := range t.n {
 		if !t.live(j) {
 			continue
@@ -127,9 +125,9 @@ func (s *solver) offset() num.Twofold {
 // Artificial arcs, empty in whole units, may still hold less than one: it goes to the best column
 // at the prices g.
 func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
-	t, in := &s.sx.tree, s.in
-	s.out.carried = grow(s.out.carried, len(t.nodes))
-	net := s.out.carried // what a node has, less what it needs, with all nodes below it
+	t, in := &s.sx.tree, &s.in
+	s.out.sums = grow(s.out.sums, len(t.nodes))
+	net := s.out.sums // what a node has, less what it needs, with all nodes below it
 	q, plan := s.supplies(net), s.out.plan[:0]
 	for v := t.before(t.root); v != t.root; v = t.before(v) {
 		p := &t.nodes[v]
@@ -163,9 +161,9 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 // supplies fills in what every node has, less what it needs, and returns q as far as the slack arcs out of the tree
 // decide it.
 func (s *solver) supplies(net []num.Twofold) []float64 {
-	t, in := &s.sx.tree, s.in
+	t, in := &s.sx.tree, &s.in
 	net[t.root] = num.Twofold{}
-	copy(net, in.mass)
+	copy(net, in.Mass)
 	q := grow(s.out.q, t.n)
 	for j := range q {
 		q[j] = in.lo[j]
@@ -206,7 +204,7 @@ const (
 
 // tiny reports whether row i or column j has so little that its flows may be below noise.
 func (in *instance) tiny(i, j int32) bool {
-	return in.mass[i].Hi <= tiny || in.lo[j] > 0 && in.lo[j] <= tiny
+	return in.Mass[i].Hi <= tiny || in.lo[j] > 0 && in.lo[j] <= tiny
 }
 
 // repair brings the sum of q, which is in the box, back to 1 after rounding: with columns strictly

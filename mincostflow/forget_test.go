@@ -47,7 +47,7 @@ func TestForget(t *testing.T) {
 	for _, n := range []int{5, 140, 400} { // a star, a start from a smaller problem, blocks of rows
 		c, a, b := clouds(n, 2)
 		s := newSolver()
-		if err := s.own.setTransport(c, a, b); err != nil {
+		if err := s.in.setTransport(c, a, b); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.solve(callers{t.Context()}, Settings{Memory: -1}); err != nil {

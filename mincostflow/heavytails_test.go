@@ -132,11 +132,10 @@ func TestHeavyMassesAgree(t *testing.T) {
 		}
 		star := mustProject(t, p, Settings{noKnapsack: true})
 		s := newSolver()
-		if err := s.load(context.Background(), in, 0); err != nil {
+		if err := s.loadOf(in); err != nil {
 			t.Fatal(err)
 		}
-		s.units, s.total = make([]uint64, len(in.rows)), unit
-		sourceUnits(in.mass, s.units)
+		s.source()
 		got, err := s.result(s.fromForest(context.Background(), d.forest(s), 1+d.Intn(3)), Settings{})
 		if err != nil || got.Status != Optimal {
 			t.Fatalf("seed %d: %v, %v", seed, got.Status, err)

@@ -244,10 +244,16 @@ func solverOf(t *testing.T, p Problem) (*solver, *instance, Settings) {
 		t.Fatal(err)
 	}
 	s := newSolver()
-	if err := s.load(context.Background(), in, 0); err != nil {
+	if err := s.loadOf(in); err != nil {
 		t.Fatal(err)
 	}
 	return s, in, Settings{}
+}
+
+// loadOf loads an instance.
+func (s *solver) loadOf(in *instance) error {
+	s.in = *in
+	return s.load(context.Background(), 0)
 }
 
 // asked is a context that counts how often it is looked at, and ends after most times if that is not zero.

@@ -11,17 +11,17 @@ import (
 // knapsack solves an instance with a single row with mass: fill the columns up to their upper
 // bounds by rising cost, on top of their lower bounds, until the mass is used up.
 func (s *solver) knapsack() answer {
-	in := s.in
+	in := &s.in
 	s.sx.tree.pivots, s.sx.tree.degenerate, s.sx.pr.sweeps, s.sx.rescales = 0, 0, 0, 0
 	row := s.rows.at(0)
-	order := s.out.order[:0]
+	order := s.out.list[:0]
 	for j := range row {
 		if in.hi[j] > 0 {
-			order = append(order, int32(j))
+			order = append(order, j)
 		}
 	}
-	s.out.order = order
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(row[a], row[b]) })
+	s.out.list = order
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
 
 	s.out.q, s.out.g, s.out.plan = append(s.out.q[:0], in.lo...), grow(s.out.g, in.kv), s.out.plan[:0]
 	a := answer{status: Optimal, q: s.out.q, g: s.out.g, plan: s.out.plan}

@@ -11,7 +11,7 @@ import (
 // not.
 func (d draw) pricerAt(k, n int) *pricer {
 	t := &basis{k: k, n: n, root: int32(k + n)}
-	t.grid, t.magic, t.limit = 0.25, math.Ldexp(1.5, 50), math.Ldexp(1, 49)
+	t.grid = 0.25
 	t.low, t.room = make([]uint64, n), make([]uint64, n)
 	for range k + n + 1 {
 		t.pi = append(t.pi, 0.25*float64(d.Intn(40)-20))

@@ -91,7 +91,7 @@ func TestHeavyStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := newSolver()
-		if err := s.load(context.Background(), in, 0); err != nil {
+		if err := s.loadOf(in); err != nil {
 			t.Fatal(err)
 		}
 		r, err := s.result(s.simplex(context.Background(), Settings{}), Settings{})

@@ -13,16 +13,16 @@ import (
 // rows with mass for the prices a.g, and then the largest valid prices of the columns that take no part (-Inf in
 // a.g). It returns the dual value, scaled, and the sum of the magnitudes of its terms.
 func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
-	in := s.in
+	in := &s.in
 	if a.f == nil {
-		s.out.f = grow(s.out.f, len(in.rows))
+		s.out.f = grow(s.out.f, len(in.Rows))
 		a.f = s.out.f
 		s.potentials(a.f, a.g)
 		s.deadColumns(a.g, a.f)
 	}
 	var rows, columns dualSum
 	for n, f := range a.f {
-		rows.add(in.mass[n], shifted(f, s.rows.exp), true)
+		rows.add(in.Mass[n], shifted(f, s.rows.exp), true)
 	}
 	for j, x := range a.g {
 		b := in.hi[j]
@@ -80,14 +80,14 @@ const nearlySubnormal = 0x1p-960
 // deadColumns gives the columns that take no part (-Inf) the largest prices valid for the rows
 // with mass.
 func (s *solver) deadColumns(g, f []float64) {
-	dead := s.out.idle[:0]
+	dead := s.out.list[:0]
 	for j, x := range g {
 		if math.IsInf(x, -1) {
 			dead = append(dead, j)
 			g[j] = math.MaxFloat64
 		}
 	}
-	s.out.idle = dead
+	s.out.list = dead
 	if len(dead) == 0 {
 		return
 	}
@@ -114,12 +114,12 @@ func (s *solver) deadColumns(g, f []float64) {
 // that it has, rows are no longer read, those without mass get the potential that they have without AllRows, and *st
 // is Cancelled.
 func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) error {
-	in := s.in
+	in := &s.in
 	least := 0 - max(0, slices.Max(g))
 	for i := range f {
 		f[i] = least
 	}
-	for n, i := range in.rows {
+	for n, i := range in.Rows {
 		f[i] = live[n]
 	}
 	if !settings.AllRows {
@@ -131,19 +131,19 @@ func (s *solver) allRows(f, g, live []float64, settings Settings, st *Status) er
 // eachIdleRow reads and checks the rows without mass, and hands them to use, from several goroutines. If the context
 // ends, or *st says that it has, it stops, and *st is Cancelled.
 func (s *solver) eachIdleRow(st *Status, use func(i int, row []float64)) error {
-	in := s.in
+	in := &s.in
 	if *st == Cancelled {
 		return nil
 	}
-	idle := s.out.idle[:0]
+	idle := s.out.list[:0]
 	for i, n := 0, 0; i < in.k; i++ {
-		if n < len(in.rows) && in.rows[n] == i {
+		if n < len(in.Rows) && in.Rows[n] == i {
 			n++
 		} else {
 			idle = append(idle, i)
 		}
 	}
-	s.out.idle = idle
+	s.out.list = idle
 	err := rowcache.Read(s.watch.ctx, in.matrix, idle, nil, func(n int, row []float64) error {
 		if _, err := checkRow(idle[n], row, in.kv, nil); err != nil {
 			return err

@@ -66,7 +66,6 @@ type pricer struct {
 // pricing is what price reads and changes while pivots may go on.
 type pricing struct {
 	pi     []float64   // the prices of the tree when the block was begun
-	watch  watch       // on the context of the pricer
 	best   []candidate // arcs to list: half as many places for every row as its list has
 	price  []float64   // cost + pi of each of them
 	length []int32     // how many, by row
@@ -243,7 +242,7 @@ func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 	t := p.tree
 	list := p.listOf(i)
 	pi := t.pi[t.k : t.k+t.n]
-	magic := t.magic
+	magic := t.magic()
 	m := t.pi[i]
 	c := 0
 	for ; c+2 <= len(list); c += 2 { // in pairs: the time of a loop of one depends on where the linker puts it

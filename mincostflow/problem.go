@@ -20,11 +20,9 @@ const lostMass = projection.LostMass
 
 // instance is a validated problem in the form that the solvers work on. Its slices are reused by the next.
 type instance struct {
-	matrix cost.Matrix
-	k, kv  int
-	source projection.Source
-	rows   []int         // rows with mass, ascending
-	mass   []num.Twofold // their masses over the total
+	matrix            cost.Matrix
+	k, kv             int
+	projection.Source // its rows with mass
 	*limits
 }
 
@@ -38,7 +36,6 @@ type limits struct {
 	level    int // then +1 if the lower bounds fill everything and -1 if the upper ones do, else 0
 
 	low, room []uint64 // the box in units
-	mask      []bool   // columns that can take mass; nil when all can
 }
 
 // set validates p.
@@ -67,13 +64,12 @@ func (in *instance) setMatrix(c cost.Matrix) error {
 
 // setSource checks the source.
 func (in *instance) setSource(source []float64, support []int) error {
-	if err := in.source.Set(in.k, source, support); err != nil {
+	if err := in.Source.Set(in.k, source, support); err != nil {
 		return err
 	}
-	in.rows, in.mass = in.source.Rows, in.source.Mass
-	for n, m := range in.mass {
+	for n, m := range in.Mass {
 		if m.Hi == 0 { // its row counts among those with mass
-			in.mass[n].Hi = math.SmallestNonzeroFloat64
+			in.Mass[n].Hi = math.SmallestNonzeroFloat64
 		}
 	}
 	return nil
@@ -97,17 +93,18 @@ func (x *limits) take(b projection.Box) {
 	}
 	x.low, x.room = grow(x.low, len(x.lo)), grow(x.room, len(x.lo))
 	boxUnits(x.lo, x.hi, x.low, x.room)
-	x.mask = positive(x.hi)
 }
 
-// positive says which entries are positive, or returns nil if all are.
-func positive[T int64 | float64](xs []T) []bool {
-	if !slices.Contains(xs, 0) {
-		return nil
-	}
-	mask := make([]bool, len(xs))
-	for j, x := range xs {
-		mask[j] = x > 0
+// mask says which columns can take mass, or returns nil if all can.
+func (x *limits) mask() (mask []bool) {
+	for j, low := range x.low {
+		if low > 0 || x.room[j] > 0 {
+			continue
+		}
+		if mask == nil {
+			mask = slices.Repeat([]bool{true}, len(x.low))
+		}
+		mask[j] = false
 	}
 	return mask
 }

@@ -24,7 +24,7 @@ import (
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()
-	if err := s.own.set(p); err != nil {
+	if err := s.in.set(p); err != nil {
 		return Result{}, err
 	}
 	return s.solve(ctx, settings)
@@ -39,11 +39,11 @@ func (s *solver) release() {
 	solvers.Put(s)
 }
 
-// solve solves the instance s.own.
+// solve solves the instance s.in.
 func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 	ctx = wpmerr.Context(ctx)
 	var r Result
-	switch err := s.load(ctx, &s.own, settings.Memory); err {
+	switch err := s.load(ctx, settings.Memory); err {
 	case nil:
 	case errUnread:
 		s.unread(&r, math.MaxFloat64)
@@ -62,7 +62,7 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 	s.watch = watch{ctx: context.Background()}
 	var a answer
-	if len(s.in.rows) == 1 && !settings.noKnapsack {
+	if len(s.in.Rows) == 1 && !settings.noKnapsack {
 		a = s.knapsack()
 		s.bound(&a) // reads that row again
 		s.watch.ctx = ctx

@@ -57,8 +57,9 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 	if _, ok := c.(*cost.Dense); !ok && rowcache.Fit(p.settings.Memory, p.k, p.kv) == p.k {
 		p.whole = make([][]float64, p.k)
 	}
+	mask := p.limits.mask()
 	err := rowcache.Read(ctx, c, all, p.whole, func(i int, row []float64) (err error) {
-		p.most[i], err = checkRow(i, row, p.kv, p.limits.mask)
+		p.most[i], err = checkRow(i, row, p.kv, mask)
 		return err
 	})
 	if err != nil && err == ctx.Err() {
@@ -126,7 +127,7 @@ func (p *Projector) take() *solver {
 	}
 	s := newSolver()
 	s.rows.whole, s.rows.alone = p.whole, true
-	s.own.matrix, s.own.k, s.own.kv, s.own.limits = p.matrix, p.k, p.kv, &p.limits
+	s.in.matrix, s.in.k, s.in.kv, s.in.limits = p.matrix, p.k, p.kv, &p.limits
 	return s
 }
 
@@ -140,7 +141,7 @@ func (p *Projector) give(s *solver) {
 // largest returns the largest cost of a row with mass.
 func (in *instance) largest(most []float64) float64 {
 	x := 0.0
-	for _, i := range in.rows {
+	for _, i := range in.Rows {
 		x = max(x, most[i])
 	}
 	return x
@@ -149,14 +150,13 @@ func (in *instance) largest(most []float64) float64 {
 // project is Project with a workspace.
 func (p *Projector) project(ctx context.Context, s *solver, source []float64, support []int, r *Result) error {
 	ctx = wpmerr.Context(ctx)
-	if err := s.own.setSource(source, support); err != nil {
+	if err := s.in.setSource(source, support); err != nil {
 		r.empty()
 		return err
 	}
 	s.watch = watch{ctx: ctx}
-	s.in = &s.own
-	if s.rows.loadKnown(&s.watch, s.in, p.most, p.memory) != nil {
-		s.unread(r, s.own.largest(p.most))
+	if s.rows.loadKnown(&s.watch, &s.in, p.most, p.memory) != nil {
+		s.unread(r, s.in.largest(p.most))
 		return stopped(ctx, r)
 	}
 	return s.run(ctx, p.settings, r)

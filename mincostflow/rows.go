@@ -28,15 +28,13 @@ type rows struct {
 	matrix cost.Matrix
 	data   []float64   // of a cost.Dense, else nil
 	whole  [][]float64 // all rows of the matrix, if a Projector holds them
-	held   [][]float64 // copies of the first copied rows with mass
-	copied int
-	index  []int // of the rows with mass in the matrix
+	held   [][]float64 // copies of the first rows with mass
+	index  []int       // of the rows with mass in the matrix
 	kv     int
 	most   float64 // largest cost that can be paid (rows with mass, columns with room), unscaled
 	exp    int     // scaled rows are rows times 2^exp
 	alone  bool    // read by one goroutine: the calls of a Projector share the processors
 
-	tops []float64 // largest costs, by row with mass
 	buffers
 	spare *parallel.Spare[buffers] // for other goroutines
 }
@@ -47,7 +45,7 @@ type buffers struct{ buf, scaled []float64 }
 // reset makes r read the rows of in, and chooses how many are to be copied: those that fit into memory bytes, if the
 // matrix computes its rows anew for every reader and none are held yet.
 func (r *rows) reset(in *instance, memory int64) {
-	r.matrix, r.index, r.kv, r.data, r.exp, r.copied = in.matrix, in.rows, in.kv, nil, 0, 0
+	r.matrix, r.index, r.kv, r.data, r.exp, r.held = in.matrix, in.Rows, in.kv, nil, 0, r.held[:0]
 	if d, ok := in.matrix.(*cost.Dense); ok {
 		r.data = d.Data
 		return
@@ -56,22 +54,20 @@ func (r *rows) reset(in *instance, memory int64) {
 	if r.whole != nil {
 		return
 	}
-	r.copied = rowcache.Fit(memory, len(r.index), r.kv)
-	if more := r.copied - len(r.held); more > 0 {
-		r.held = append(r.held, make([][]float64, more)...)
-	}
+	fit := rowcache.Fit(memory, len(r.index), r.kv)
+	r.held = slices.Grow(r.held, fit)[:fit] // with the rows of the last problem, to be used again
 }
 
 // load reads and checks the rows, copies those that fit into memory bytes, and finds the scale of their costs. It
 // returns errUnread if the context ends before; up to fewLoaded rows are read whatever it says.
 func (r *rows) load(ctx context.Context, in *instance, memory int64) error {
 	r.reset(in, memory)
-	r.tops = grow(r.tops, len(r.index))
+	tops, mask := make([]float64, len(r.index)), in.mask()
 	if len(r.index) <= fewLoaded {
 		ctx = context.Background()
 	}
-	err := rowcache.Read(ctx, r.matrix, r.index, r.held[:r.copied], func(n int, row []float64) (err error) {
-		r.tops[n], err = checkRow(r.index[n], row, r.kv, in.mask)
+	err := rowcache.Read(ctx, r.matrix, r.index, r.held, func(n int, row []float64) (err error) {
+		tops[n], err = checkRow(r.index[n], row, r.kv, mask)
 		return err
 	})
 	switch {
@@ -81,7 +77,7 @@ func (r *rows) load(ctx context.Context, in *instance, memory int64) error {
 	default:
 		return err
 	}
-	r.setScale(slices.Max(r.tops))
+	r.setScale(slices.Max(tops))
 	return nil
 }
 
@@ -90,7 +86,7 @@ func (r *rows) load(ctx context.Context, in *instance, memory int64) error {
 func (r *rows) loadKnown(w *watch, in *instance, most []float64, memory int64) error {
 	r.reset(in, memory)
 	few := len(r.index) <= fewLoaded
-	for n, i := range r.index[:r.copied] {
+	for n, i := range r.index[:len(r.held)] {
 		if !few && !w.row(r.kv) {
 			return errUnread
 		}
@@ -111,7 +107,7 @@ const fewLoaded = 32
 func (r *rows) forget() {
 	r.matrix, r.data, r.index = nil, nil, nil
 	cells := 0
-	for _, row := range r.held {
+	for _, row := range r.held[:cap(r.held)] {
 		cells += cap(row)
 	}
 	if cells > mostCells {
@@ -127,7 +123,7 @@ func (r *rows) inPlace() int {
 	case r.data != nil || r.whole != nil:
 		return len(r.index)
 	}
-	return r.copied
+	return len(r.held)
 }
 
 // matrixRow returns row i of the matrix as it is, valid until the next call.
@@ -143,7 +139,7 @@ func (r *rows) matrixRow(i int) []float64 {
 
 // raw returns the n-th row with mass as it is, valid until the next call.
 func (r *rows) raw(n int) []float64 {
-	if n < r.copied {
+	if n < len(r.held) {
 		return r.held[n]
 	}
 	return r.matrixRow(r.index[n])

@@ -30,11 +30,10 @@ func TestAnyForest(t *testing.T) {
 			continue // bounds that no distribution meets
 		}
 		s := newSolver()
-		if err := s.load(context.Background(), in, 0); err != nil {
+		if err := s.loadOf(in); err != nil {
 			t.Fatal(err)
 		}
-		s.units, s.total = make([]uint64, len(in.rows)), unit
-		sourceUnits(in.mass, s.units)
+		s.source()
 		f := d.forest(s)
 		blocks := 1 + d.Intn(4)
 		s.begin(context.Background(), Settings{})
@@ -185,11 +184,11 @@ func TestAnyForestInUnits(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		s := newSolver()
-		if err := s.own.setMatrix(p.Cost); err != nil {
+		if err := s.in.setMatrix(p.Cost); err != nil {
 			t.Fatal(err)
 		}
 		s.setUnits(&p, units)
-		if err := s.load(context.Background(), &s.own, 0); err != nil {
+		if err := s.load(context.Background(), 0); err != nil {
 			t.Fatal(err)
 		}
 		s.begin(context.Background(), Settings{})
@@ -222,11 +221,10 @@ func TestScalesStop(t *testing.T) {
 	stopped, finished := 0, false
 	for most := 1; !finished; most += 1 + most/8 {
 		s := newSolver()
-		if err := s.own.setTransport(c, a, b); err != nil {
+		if err := s.in.setTransport(c, a, b); err != nil {
 			t.Fatal(err)
 		}
-		s.in = &s.own
-		if err := s.load(context.Background(), s.in, 0); err != nil {
+		if err := s.load(context.Background(), 0); err != nil {
 			t.Fatal(err)
 		}
 		var r Result

@@ -22,29 +22,22 @@ const (
 type simplex struct {
 	tree basis
 	pr   pricer
-	rows *rows
-	bits int // gridBits, unless a test sets it
 
 	exp     int     // the grid in force is 2^exp
 	tried   int     // the finest grid asked for so far
 	retried bool    // that grid has been asked for again, after potentials outgrew it
 	full    float64 // price of artificial arcs at which they carry nothing at an optimum
 
-	rescales  int // changes of the grid or of the price after the first
-	coarsened int // times that potentials outgrew the grid during pivots
+	rescales int // changes of the grid or of the price after the first
 }
 
 // begin makes ready for rows with the given units and columns that take low to low + room units.
 func (x *simplex) begin(w *watch, r *rows, units, low, room []uint64, maxPivots int) {
 	t := &x.tree
 	t.low, t.room = low, room
-	x.rows = r
 	x.pr.tree, x.pr.rows, x.pr.watch, x.pr.maxPivots = t, r, w, maxPivots
 	x.pr.sweeps, x.pr.polls = 0, 0
-	x.rescales, x.coarsened, x.retried = -1, 0, false
-	if x.bits == 0 {
-		x.bits = gridBits
-	}
+	x.rescales, x.retried = -1, false
 	// An artificial arc that costs more than every real one is enough: the rows and columns form
 	// a complete graph, so flow on artificial arcs could be rerouted over a single real one.
 	top := r.top()
@@ -92,7 +85,6 @@ func (x *simplex) run() bool {
 	for t := &x.tree; x.pr.run(); {
 		switch {
 		case t.outOfRange:
-			x.coarsened++
 			x.setGrid(x.exp+coarser, t.bigM)
 		case !x.artificialFlow(), t.bigM >= t.round(x.full): // at the full price there is none
 			return true
@@ -129,7 +121,7 @@ func (x *simplex) refine() bool {
 // smallest one.
 func (x *simplex) gridFor(c float64) int {
 	_, e := math.Frexp(c)
-	return max(e-x.bits, -1074)
+	return max(e-gridBits, -1074)
 }
 
 // setGrid changes the grid and the price of artificial arcs.

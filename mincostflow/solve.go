@@ -8,8 +8,7 @@ import (
 
 // solver is the workspace of one solve. Its slices are reused by the next.
 type solver struct {
-	own    instance // for whoever has none elsewhere
-	in     *instance
+	in     instance
 	rows   rows
 	units  []uint64 // the source, in units
 	total  uint64   // of units
@@ -17,25 +16,22 @@ type solver struct {
 	forest start.Forest
 	out    output
 	watch  watch
-
-	discount float64 // on the first price of artificial arcs, for tests
 }
 
-func newSolver() *solver { return &solver{own: instance{limits: new(limits)}} }
+func newSolver() *solver { return &solver{in: instance{limits: new(limits)}} }
 
 // forget drops what belongs to the caller.
 func (s *solver) forget() {
 	s.rows.forget()
 	s.rows.alone = false
-	s.in, s.sx.rows, s.sx.pr.rows, s.sx.pr.work.watch.ctx, s.watch.ctx = nil, nil, nil, nil, nil
-	s.own.matrix = nil
-	*s.own.limits = limits{low: s.own.low, room: s.own.room}
+	s.sx.pr.rows, s.watch.ctx = nil, nil
+	s.in.matrix = nil
+	*s.in.limits = limits{low: s.in.low, room: s.in.room}
 }
 
-// load reads the costs of an instance: see rows.
-func (s *solver) load(ctx context.Context, in *instance, memory int64) error {
-	s.in = in
-	return s.rows.load(ctx, in, memory)
+// load reads the costs of the instance: see rows.
+func (s *solver) load(ctx context.Context, memory int64) error {
+	return s.rows.load(ctx, &s.in, memory)
 }
 
 // watch looks at a context now and then; at none if ctx is nil.
@@ -70,11 +66,15 @@ func (w *watch) look() bool {
 
 // simplex solves the loaded instance.
 func (s *solver) simplex(ctx context.Context, settings Settings) answer {
-	s.units = grow(s.units, len(s.in.rows))
-	sourceUnits(s.in.mass, s.units)
-	s.total = unit
+	s.source()
 	s.start(ctx, settings)
 	return s.optimise()
+}
+
+// source fills in the source in units.
+func (s *solver) source() {
+	s.units, s.total = grow(s.units, len(s.in.Rows)), unit
+	sourceUnits(s.in.Mass, s.units)
 }
 
 // optimise ends with the optimum, from the tree that there is.

@@ -66,7 +66,7 @@ func (s *solver) plant(much uint64) {
 		x.raise(max(f.Above, leastPrice*x.full), much)
 	}
 	x.level()
-	x.setGrid(x.tried, float64(x.full*(1-s.discount)))
+	x.setGrid(x.tried, x.full)
 }
 
 // within reports whether all columns take so much at most.
@@ -125,15 +125,14 @@ func (p *polled) Share(n int, t start.Task) bool { return t.Do(0, 0, n, p) }
 func (s *solver) Solve(small *start.Smaller, prices []float64) bool {
 	b := solvers.Get().(*solver)
 	defer b.release()
-	b.in = &b.own
 	b.units, b.total = append(b.units[:0], small.Supply...), s.total
 	b.in.low, b.in.room = append(b.in.low[:0], small.Low...), append(b.in.room[:0], small.Room...)
-	b.in.rows = b.in.rows[:0]
+	b.in.Rows = b.in.Rows[:0]
 	for i := range small.Supply {
-		b.in.rows = append(b.in.rows, i)
+		b.in.Rows = append(b.in.Rows, i)
 	}
 	r := &b.rows
-	r.data, r.kv, r.index, r.copied, r.alone = small.Costs, len(small.Low), b.in.rows, 0, s.rows.alone
+	r.data, r.kv, r.index, r.held, r.alone = small.Costs, len(small.Low), b.in.Rows, r.held[:0], s.rows.alone
 	r.most, r.exp = slices.Max(small.Costs), 0 // they are scaled already
 	b.start(s.watch.ctx, Settings{})
 	ok := b.sx.run()

@@ -125,7 +125,7 @@ func (s *solver) lastSeen(f, g []float64) {
 // unread is the result for the instance when the context has ended before its costs were read: a point of the box,
 // without a plan, and bounds that hold for any costs up to most.
 func (s *solver) unread(r *Result, most float64) {
-	in := s.in
+	in := &s.in
 	r.empty()
 	has := make([]uint64, in.kv)
 	in.settle(has, unit)

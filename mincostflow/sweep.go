@@ -95,7 +95,6 @@ func (p *pricer) freeze(from, end int) {
 	w.pi = grow(w.pi, t.k+t.n)
 	copy(w.pi[from:end], t.pi[from:end])
 	copy(w.pi[t.k:], t.pi[t.k:t.k+t.n])
-	w.watch.ctx, w.watch.over = p.watch.ctx, p.watch.over
 }
 
 // price finds the best arcs of the rows of a block that improve the plan at the prices work.pi. It reports whether it
@@ -104,11 +103,15 @@ func (p *pricer) price(from, end int) bool {
 	w, n := &p.work, p.tree.n
 	places := (p.starts[end]-p.starts[from])/2 + end - from
 	w.best, w.price, w.length, w.f = grow(w.best, places), grow(w.price, places), grow(w.length, end-from), grow(w.f, p.tree.k)
+	watch := watch{ctx: p.watch.ctx} // the other one belongs to pivots
+	if !watch.look() {
+		return false
+	}
 	if p.rows.shared(end - from) {
-		return p.rows.share(&w.watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, from) })
+		return p.rows.share(&watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, from) })
 	}
 	for r := range end - from {
-		if !w.watch.row(n) {
+		if !watch.row(n) {
 			return false
 		}
 		p.priceRow(p.rows.at(from+r), from+r, from)

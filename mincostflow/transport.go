@@ -16,7 +16,7 @@ import (
 func Transport(ctx context.Context, c cost.Matrix, a, b []float64) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()
-	if err := s.own.setTransport(c, a, b); err != nil {
+	if err := s.in.setTransport(c, a, b); err != nil {
 		return Result{}, err
 	}
 	return s.solve(ctx, Settings{})

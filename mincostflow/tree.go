@@ -71,9 +71,7 @@ type basis struct {
 	slackSign  []float64 // sign of the admissible change: +1 where they may fill up, -1 where they may empty, else 0
 	bigM       float64   // cost of artificial arcs, a multiple of grid
 	grid       float64
-	magic      float64 // 1.5 * 2^52 grids
-	outOfRange bool    // a potential has come close to the limit of exactness
-	limit      float64 // that limit, 2^51 grids
+	outOfRange bool // a potential has come close to the limit of exactness
 
 	pivots, degenerate int
 	effort             int64 // of pivots and of the search for them, in looks at a listed arc
@@ -88,9 +86,15 @@ func (t *basis) ends(v int32) (i, j int32) {
 	return p.parent, v - int32(t.k)
 }
 
+// magic is 1.5 * 2^52 grids, which has room for nothing finer than a grid.
+func (t *basis) magic() float64 { return 0x1.8p52 * t.grid }
+
+// limit is that of exactness, 2^51 grids.
+func (t *basis) limit() float64 { return 0x1p51 * t.grid }
+
 // round returns c rounded to a multiple of grid, for |c| below 2^51 grids: adding a number of
 // size 2^52 grids leaves no room for anything finer.
-func (t *basis) round(c float64) float64 { return (c + t.magic) - t.magic }
+func (t *basis) round(c float64) float64 { return (c + t.magic()) - t.magic() }
 
 // reset makes room for a tree of k rows and n columns; low and room are filled in.
 func (t *basis) reset(k, n int) {
@@ -230,8 +234,6 @@ func (t *basis) live(j int) bool { return t.low[j] > 0 || t.room[j] > 0 }
 // from the tree.
 func (t *basis) setPrices(exp int, big float64) {
 	t.grid = math.Ldexp(1, exp)
-	t.magic = math.Ldexp(1.5, exp+52)
-	t.limit = math.Ldexp(1, exp+51)
 	t.bigM = t.round(big)
 	t.outOfRange = false
 	for v := range t.pi {
@@ -240,7 +242,7 @@ func (t *basis) setPrices(exp int, big float64) {
 	t.pi[t.root] = 0
 	for v := t.after(t.root); v != t.root; v = t.after(v) {
 		t.pi[v] = t.round(t.step(v)) + t.pi[t.nodes[v].parent]
-		if math.Abs(t.pi[v]) > t.limit {
+		if math.Abs(t.pi[v]) > t.limit() {
 			t.outOfRange = true
 		}
 	}
@@ -474,7 +476,7 @@ func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 
 // shift adds by to the potentials of so many nodes of the preorder, from a place on, and returns the last place.
 func (t *basis) shift(at, many int32, by float64) (last int32) {
-	links, pi, most, least := t.links, t.pi, t.limit, -t.limit
+	links, pi, most, least := t.links, t.pi, t.limit(), -t.limit()
 	for {
 		l := &links[at]
 		x := &pi[l.node]

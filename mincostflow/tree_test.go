@@ -111,7 +111,7 @@ func TestTreeInvariants(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newSolver()
-			if err := s.load(context.Background(), in, 0); err != nil {
+			if err := s.loadOf(in); err != nil {
 				t.Fatal(err)
 			}
 			a := s.simplex(context.Background(), Settings{maxPivots: limit})
@@ -136,7 +136,7 @@ func TestSettle(t *testing.T) {
 			var trees [2]*basis
 			for n := range trees {
 				s := newSolver()
-				if err := s.load(context.Background(), in, 0); err != nil {
+				if err := s.loadOf(in); err != nil {
 					t.Fatal(err)
 				}
 				s.simplex(context.Background(), Settings{maxPivots: limit})
@@ -194,7 +194,7 @@ func TestWorkspaceIsReusable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.load(context.Background(), in, 0); err != nil {
+		if err := s.loadOf(in); err != nil {
 			t.Fatal(err)
 		}
 		settings := Settings{}
@@ -228,12 +228,17 @@ func TestWidePotentials(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newSolver()
-			s.sx.bits = bits
-			if err := s.load(context.Background(), in, 0); err != nil {
+			if err := s.loadOf(in); err != nil {
 				t.Fatal(err)
 			}
 			settings := Settings{}
-			a := s.simplex(context.Background(), settings)
+			s.source()
+			s.start(context.Background(), settings)
+			x := &s.sx
+			x.tried, x.rescales = x.tried+gridBits-bits, -1
+			x.setGrid(x.tried, x.full)
+			atStart := x.rescales
+			a := s.optimise()
 			checkTree(t, &s.sx.tree, s.units)
 			r, err := s.result(a, settings)
 			if err != nil {
@@ -247,7 +252,7 @@ func TestWidePotentials(t *testing.T) {
 			if s.sx.rescales > 0 {
 				grown[bits]++
 			}
-			onTheWay += s.sx.coarsened
+			onTheWay += s.sx.rescales - atStart
 		}
 	}
 	if grown[51] == n || grown[60] < 3*n/4 || onTheWay == 0 {
@@ -266,12 +271,15 @@ func TestCheapArtificialArcs(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := newSolver()
-		s.discount = 1 - 1./1024
-		if err := s.load(context.Background(), in, 0); err != nil {
+		if err := s.loadOf(in); err != nil {
 			t.Fatal(err)
 		}
 		settings := Settings{}
-		a := s.simplex(context.Background(), settings)
+		s.source()
+		s.start(context.Background(), settings)
+		s.sx.setGrid(s.sx.tried, s.sx.full/1024)
+		s.sx.rescales = 0
+		a := s.optimise()
 		checkTree(t, &s.sx.tree, s.units)
 		r, err := s.result(a, settings)
 		if err != nil {
@@ -339,7 +347,7 @@ func TestSourceUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make([]uint64, 50)
-	sourceUnits(in.mass, got)
+	sourceUnits(in.Mass, got)
 	var sum uint64
 	for i, u := range got {
 		sum += u

@@ -26,7 +26,7 @@ import (
 func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitResult, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()
-	in := &s.own
+	in := &s.in
 	if err := in.setMatrix(p.Cost); err != nil {
 		return UnitResult{}, err
 	}
@@ -36,7 +36,7 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 	}
 	s.setUnits(&p, n)
 	ctx = wpmerr.Context(ctx)
-	switch err := s.load(ctx, in, settings.Memory); err {
+	switch err := s.load(ctx, settings.Memory); err {
 	case nil:
 	case errUnread:
 		return s.unreadUnits(), fmt.Errorf("%w before the costs were read", wpmerr.Ended(ctx))
@@ -57,20 +57,19 @@ func ProjectUnits(ctx context.Context, p UnitProblem, settings Settings) (UnitRe
 
 // setUnits takes over a problem that has been checked, of n units.
 func (s *solver) setUnits(p *UnitProblem, n uint64) {
-	in := &s.own
-	in.rows, s.units, s.total = in.rows[:0], s.units[:0], n
+	in := &s.in
+	in.Rows, s.units, s.total = in.Rows[:0], s.units[:0], n
 	for m, u := range p.Source {
 		if u > 0 {
-			in.rows = append(in.rows, p.row(m))
+			in.Rows = append(in.Rows, p.row(m))
 			s.units = append(s.units, uint64(u))
 		}
 	}
 	x := in.limits
-	x.low, x.room, x.mask = grow(x.low, in.kv), grow(x.room, in.kv), nil
+	x.low, x.room = grow(x.low, in.kv), grow(x.room, in.kv)
 	for j, lo := range p.Lo {
 		x.low[j], x.room[j] = uint64(lo), min(uint64(p.Hi[j]), n+1)-uint64(lo)
 	}
-	x.mask = positive(p.Hi)
 }
 
 // simplexUnits solves the loaded instance, leaves the exact prices of the optimal tree in e, and reports whether it
@@ -102,7 +101,7 @@ func (s *solver) unitResult(p UnitProblem, optimal bool, settings Settings, e *e
 	r.Upper = s.unitPlan(&r)
 	live, g := s.unitPrices(r.Status, e)
 	f := make([]*big.Rat, s.in.k)
-	for n, i := range s.in.rows {
+	for n, i := range s.in.Rows {
 		f[i] = live[n]
 	}
 	if err := s.unitRows(f, g, settings, &r.Status); err != nil {
@@ -117,7 +116,7 @@ func (s *solver) unitResult(p UnitProblem, optimal bool, settings Settings, e *e
 // unitPlan fills in Q and Plan, and returns what the plan costs. What it leaves counts at the largest cost, as does
 // an arc whose cost has not been read.
 func (s *solver) unitPlan(r *UnitResult) (upper *big.Rat) {
-	in := s.in
+	in := &s.in
 	flows, has := s.keep()
 	slices.SortFunc(flows, func(a, b flow) int { return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j)) })
 	r.Q = make([]int64, in.kv)
@@ -130,7 +129,7 @@ func (s *solver) unitPlan(r *UnitResult) (upper *big.Rat) {
 		if f.units == 0 {
 			continue
 		}
-		i, j, c := in.rows[f.i], int(f.j), f.cost
+		i, j, c := in.Rows[f.i], int(f.j), f.cost
 		if s.rows.exp != 0 { // f.cost may be rounded
 			if r.Status != Cancelled && !s.watch.row(in.kv) {
 				r.Status = Cancelled
@@ -176,7 +175,7 @@ func (s *solver) unitPrices(st Status, e *exactPrices) (live, g []*big.Rat) {
 
 // unreadUnits is the result for the instance when the context has ended before its costs were read.
 func (s *solver) unreadUnits() UnitResult {
-	in := s.in
+	in := &s.in
 	has := make([]uint64, in.kv)
 	in.settle(has, s.total)
 	r := UnitResult{Q: make([]int64, in.kv), Upper: new(big.Rat).SetFloat64(math.MaxFloat64), Lower: new(big.Rat),

@@ -69,7 +69,7 @@ func TestWorkCounts(t *testing.T) {
 			}
 		}
 		s := newSolver()
-		if err := s.own.setTransport(c, nil, nil); err != nil {
+		if err := s.in.setTransport(c, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		r, err := s.solve(t.Context(), Settings{})
