@@ -9,10 +9,10 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -65,7 +65,11 @@ func (d *devtools) crash(t *testing.T) {
 		if most < 0.5 || most < 3*next {
 			continue
 		}
-		if err := syscall.Kill(busiest, syscall.SIGKILL); err != nil {
+		page, err := os.FindProcess(busiest)
+		if err == nil {
+			err = page.Kill()
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		return
