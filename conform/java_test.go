@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -372,4 +373,87 @@ func TestJavaSlots(t *testing.T) {
 	if said := draw(months[own[1]]); len(said) != 80 {
 		t.Errorf("Java does not repeat a report: %q", said)
 	}
+}
+
+// Errors in Java, and the groups of which at least one must fail.
+var inJava = []plant{
+	{"takes e^eps from doubles", "Epsilon.java", "for (int precision = 256;; precision *= 2) {",
+		"for (int precision = 256;; precision *= 2) {\n      if (lo > 0) return hi <= lo * Math.exp(n.doubleValue() / d.doubleValue());",
+		[]string{"vectors/verify"}},
+	{"forgets that upper bounds may be too little", "Box.java", "room == all", "true", []string{"vectors/verify"}},
+	{"draws one index too low", "Box.java", "(sum - r - 1) >>> 63; // 1", "(sum - r) >>> 63; // 1", []string{"vectors/sample"}},
+	{"accepts every spelling of epsilon", "Policy.java", "e.toString().equals(s)", "true", []string{"vectors/release, policy"}},
+	{"accepts labels twice", "Policy.java", "seen.add(s)", "seen.add(s) || true", []string{"vectors/release, policy"}},
+	{"keeps the last count of a label only", "Private.java", "counts[input] += count", "counts[input] = count",
+		[]string{"vectors/release, draw"}},
+	{"takes two users for one", "Private.java", "if (from < 0 || !isUser())", "if (from < 0 || size > MAX_USER)",
+		[]string{"vectors/release, draw"}},
+	{"ignores the checksum of gzip", "Private.java", "Box.word(b, i, 4) != crc.getValue()", "false", []string{"vectors/release, draw"}},
+	{"breaks ties of keys the other way", "Geometry.java", "(long) (j - t) >> 63", "(long) (t - j) >> 63",
+		[]string{"vectors/release, draw"}},
+	{"gives the colour's bits from the other end", "Codes.java", "word = word << 8 | (", "word = word >>> 8 | (long) (",
+		[]string{"vectors/release, policy", "vectors/release, draw"}},
+	{"skips the chain of hashes", "Ledger.java", "Hex.of(chain).equals(line.substring(cut + 1))", "true", []string{"vectors/ledger"}},
+	{"forgets what a torn line is charged", "Ledger.java", "spent = spent.plus(charge());\n    always = always.plus(charge());", "",
+		[]string{"vectors/ledger"}},
+	{"draws before the debit is stored", "Ledger.java", "    write((inTurn ?", "    byte[] early = draw.report();\n    write((inTurn ?",
+		[]string{"vectors/ledger"}},
+	{"forgets the budget of a window", "Ledger.java", "held.plus(price).compareTo(room) <= 0", "price.compareTo(room) <= 0",
+		[]string{"vectors/schedule", "vectors/ledger"}},
+	{"goes back in time", "Ledger.java", "n >= latest.getOrDefault(s.form, Long.MIN_VALUE)", "true", []string{"vectors/schedule"}},
+	{"takes the lock of a program that lives", "Lock.java", "words[1].equals(namespace) && processes", "words[1].equals(namespace) || processes",
+		[]string{"vectors/ledger"}},
+	{"takes S above the order", "Ed25519.java", "s.compareTo(ORDER) >= 0", "false", []string{"vectors/schedule"}},
+	{"has a week 53 in every year", "Schedule.java", "week > weeks", "week > 53", []string{"vectors/schedule"}},
+}
+
+// TestJavaPlants: copies of the library with planted errors fail where they must. Only the file with the error is compiled
+// again, before the classes of the others on the class path; the same file without an error passes. By itself the test
+// plants one error in each group.
+func TestJavaPlants(t *testing.T) {
+	classes := javaClasses(t)
+	tried := map[string]bool{}
+	for _, p := range inJava {
+		if tried[p.groups[0]] && !numtest.Full() {
+			continue
+		}
+		tried[p.groups[0]] = true
+		t.Run(p.name, func(t *testing.T) {
+			if !found(t, javaWith(t, classes, p), p) {
+				t.Errorf("passes %q", p.groups)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		p := plant{file: "Box.java", groups: slices.Sorted(maps.Keys(tried))}
+		if found(t, javaWith(t, classes, p), p) {
+			t.Errorf("one of %q fails without an error", p.groups)
+		}
+	})
+}
+
+// javaWith compiles a file of the library with an error in it, and returns how to start the client that has it. A plant
+// whose right text is empty changes nothing.
+func javaWith(t *testing.T, classes string, p plant) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../java/src/wpm", p.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	if n := strings.Count(string(text), p.right); p.right != "" && n != 1 {
+		t.Fatalf("%s has %q %d times, want once", p.file, p.right, n)
+	} else if p.right != "" {
+		text = []byte(strings.Replace(string(text), p.right, p.wrong, 1))
+	}
+	file := filepath.Join(out, p.file)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	javac := exec.Command("javac", "-J-XX:TieredStopAtLevel=1", "--release", "11", "-encoding", "UTF-8", "-implicit:none",
+		"-cp", classes, "-d", out, file)
+	if said, err := javac.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return []string{"java", "-Xmx1g", "-cp", out + string(os.PathListSeparator) + classes, "wpm.Client"}
 }

@@ -219,7 +219,7 @@ public final class Client {
     }
   }
 
-  private static String step(Store store, String budget, Map<String, Object> s) throws Exception {
+  private static String step(Memory store, String budget, Map<String, Object> s) throws Exception {
     String id = text(s, "policy"), epoch = text(s, "epoch"), key = s.containsKey("key") ? text(s, "key") : null;
     need(id.matches("[0-9a-f]{64}") && Ledger.isEpoch(epoch), "want an ID and an epoch");
     Epsilon eps = Epsilon.parse(text(s, "eps")), most = s.containsKey("max_epsilon") ? Epsilon.parse(text(s, "max_epsilon")) : null;
@@ -236,6 +236,8 @@ public final class Client {
         d.clock = Long.parseLong(((Json.Num) s.get("clock")).text);
       }
       if (l.pay(d, () -> {
+        String text = new String(store.text, StandardCharsets.ISO_8859_1);
+        need(text.indexOf(" " + id + " " + epoch + " ", text.lastIndexOf('\n', text.length() - 2)) >= 0, "a draw before its debit is stored");
         drawn[0] = true;
         return report;
       }) == null) return "silent " + l.next(epoch);
