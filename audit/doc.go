@@ -17,30 +17,25 @@
 //
 // # The statistics
 //
-// n draws for each of k inputs give counts x_ij. For every cell there are Clopper-Pearson bounds L_ij <= P_i(j) <=
-// U_ij. There are also r further tests, one for each row whose law is known. Each bound or test is wrong with
+// n draws for each of k inputs give counts x_ij of kv outputs. For every cell there are Clopper-Pearson bounds L_ij <=
+// P_i(j) <= U_ij. There are also r further tests, one for each row whose law is known. Each bound or test is wrong with
 // probability at most alpha/(2 k kv + r), so all of them hold together with probability at least 1 - alpha. The loss
 // for an output and an ordered pair of inputs is then at least ln L_ij/U_i'j, and
 //
 //	eps_lower = max_j ln( max_i L_ij / min_i U_ij )
 //
 // is a lower bound on the loss. The verdict is "violated" if eps_lower > eps. A false alarm has probability at most
-// alpha (1e-6 unless set otherwise), whatever the mechanism is. (Each bound is counted once. To count a bound once for
-// every pair that uses it, as is often done, gives the same guarantee with less power.)
+// alpha (1e-6 unless set otherwise), whatever the mechanism is.
 //
 // The same bounds also test whether the draws follow the published rows. P_i(j) outside [L_ij, U_ij] is a deviation: it
-// may be harmless for privacy, but it is a fault. A row whose outputs deviate together is a deviation, too. A random
-// half of its draws selects the outputs that come too often, and the other half, which is independent, tests their sum.
-// This finds a row that is slightly wrong in each of many outputs.
+// may be harmless for privacy, but it is a fault. A row whose outputs deviate together does too; see [Together].
 //
 // # Clients
 //
 // Draws are made for clients with all data on one input, for one without usable data, and for mixed ones: two
 // neighbouring inputs, the two inputs of the worst published pair, all inputs, and one heavy input beside all others.
-// In mixture mode the law of a mixed client is sum_i mu_i n_ij / 2^B. The counts of a mixed client sum to a power of
-// two, so that a release chooses an input with exactly the probabilities mu_i, and the law is known to the last bit.
-// Simulations make no release and have no mixed clients. In projection mode the law of a mixed client depends on the
-// solver: its draws count for the loss, but are not compared with any row.
+// In mixture mode the law of a mixed client is sum_i mu_i n_ij / 2^B. In projection mode it depends on the solver: the
+// draws count for the loss, but are not compared with any row. Simulations make no release and have no mixed clients.
 //
 // A verdict "not violated" says little, and the report says how little. It gives the detection limit: the smallest
 // excess over eps that these n draws would have found with probability at least 1/2. It also gives the n that an excess
@@ -56,21 +51,11 @@
 // # What it cannot see
 //
 // The audit does not see time, memory or any output except the index. Some programs misbehave only on distributions
-// other than those of the clients above. The exact check of random rows finds such a fault if it is in the solver or in
-// rounding, and does not find it elsewhere. Repeated releases are not audited together: each draw is audited alone. A
-// command is assumed to start every run afresh.
+// other than those of the clients above; the exact check of random rows finds this in the solver or in rounding alone.
+// Repeated releases are not audited together. A command is assumed to start every run afresh.
 //
 // # Cost
 //
-// The exact part takes O(k kv) operations on 64-bit words, and an enclosure of e^eps for a few pairs. The statistical
-// part takes the time of its draws. The controls take a tenth of a second. The same inputs and seed give the same
-// report at any GOMAXPROCS.
-//
-// # Names
-//
-//	k, kv      audited inputs (rows), outputs (columns)
-//	n          draws for each input
-//	alpha      false-alarm rate of the whole statistical verdict
-//	level      false-alarm rate of one bound, alpha/(2 k kv + r)
-//	overshoot  loss minus eps
+// The exact part takes O(k kv) operations on 64-bit words, the statistical part the time of its draws, the controls a
+// tenth of a second. The same inputs and seed give the same report at any GOMAXPROCS.
 package audit

@@ -101,8 +101,8 @@ type Law struct {
 	Upper     Real   `json:"upper"`
 }
 
-// Together is a set of outputs of one row: those that half of its draws had more often than published. The other half
-// of the draws is tested.
+// Together is a set of outputs of one row: those that a random half of its draws had more often than published. Their
+// sum in the other half, which is independent, is tested. This finds a row that is slightly wrong in many outputs.
 type Together struct {
 	Row       string `json:"row"`
 	Outputs   int    `json:"outputs"`
@@ -235,7 +235,9 @@ func evaluate(d Design, counts [][]uint64) (Statistics, error) {
 			known++
 		}
 	}
-	level := alarm / float64(2*k*kv+known) // two bounds for each cell, and a test of each known row as a whole
+	// Two bounds for each cell, and a test of each known row as a whole. A bound counts once. To count it once for every
+	// pair that uses it, as is often done, gives the same guarantee with less power.
+	level := alarm / float64(2*k*kv+known)
 	st.Level = Real(level)
 	in := intervals{n: int64(n), level: level, known: map[uint64][2]float64{}}
 	var columns []Column

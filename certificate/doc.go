@@ -13,7 +13,7 @@
 // always present, in this order:
 //
 //	{"format":"wpm-certificate-1",
-//	 "kind":"projection",            or another of those below
+//	 "kind":"projection",            or another Kind
 //	 "problem":{...},                what was asked: sizes, SHA-256 of the cost, masses, bounds, eps
 //	 "problem_sha256":"...",         of the bytes of the object above
 //	 "lower":"1/4","upper":"1/4",    what is claimed, as exact fractions in lowest terms
@@ -25,20 +25,7 @@
 // NaN and infinities cannot be written. The problem names its cost by hash. So the problem has the same hash whether
 // the cost is in the file or not, and two certificates about one problem have the same problem hash.
 //
-// The kinds, with what lower and upper enclose:
-//
-//	projection    cost of the best point of a box for one distribution; upper also holds for q   mincostflow.Project
-//	units         the same in whole units, potentials exact: lower = upper at an optimum         mincostflow.ProjectUnits
-//	entropic      as projection, for the q of an entropic solver                                 sinkhorn.Project
-//	transport     cost of the best plan between two distributions                                mincostflow.Transport
-//	flow          least cost of an integer flow in a network: lower = upper                      network.Problem
-//	base-measure  lower: the worst case of every eps-LDP mechanism; upper: that of m             basemeasure.Uniform, Shape, mirror.Descend
-//	sphere        w* of the optimal cap on the sphere                                            sphere.Enclose
-//	kpm           the r of the KPM rule; q is then the rule's output                             baseline.KPM
-//	shuffled      the eps' of N reports whose multiset or sum alone is seen, at one delta        shuffle.Solve
-//	minimax       the least distance below which no reports stay for every population            minimax.Solve
-//
-// docs/certificates.md has an example of each kind for a 2 x 2 problem, worked out by hand.
+// docs/certificates.md has every kind, with what lower and upper enclose, and an example of each, worked out by hand.
 //
 // # The guarantee
 //

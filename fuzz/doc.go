@@ -44,7 +44,19 @@
 // none of the package's sentinels, and on an input that was written to. Work per execution is bounded: sizes
 // of a dozen at most.
 //
-// Beside unexported code, in the packages themselves:
+// Targets beside unexported code, in the packages themselves, stand at the end of this file.
+//
+// Run all of them, a minute each, with ./fuzz/run; with plain go test only the seeds run. Findings are
+// kept in testdata/fuzz, and as a row in a table of the package they are about.
+//
+// In the module of the studies, which fuzz/run runs, too:
+//
+//	lab/fuzz/FuzzCheckins      the data of gowalla              a second parser; packing; round trip
+//	lab/fuzz/FuzzPlaces        its pair of tables               a second parser
+//	lab/fuzz/FuzzRatings       the data of movielens            a second parser; round trip
+package fuzz
+
+// Targets beside unexported code, in the packages themselves:
 //
 //	certificate/FuzzDecode     certificate.Decode, Verify       re-encoding gives the same bytes; no claim without proof
 //	certificate/FuzzRead       certificate.Read, WithCost       lines and bytes are kept; no cost but the named one
@@ -65,13 +77,3 @@
 //	aggregate/reports/FuzzReports   the reports of "wpm aggregate"   a plain loop over lines; its partial counts come back
 //	cost/costio/FuzzReadWeights   costio.ReadWeights           finite, not negative, not all zero; reads back
 //	certificate/FuzzObjects    the objects of "wpm certify"       encoding/json
-//
-// Run all of them, a minute each, with ./fuzz/run; with plain go test only the seeds run. Findings are
-// kept in testdata/fuzz, and as a row in a table of the package they are about.
-//
-// In the module of the studies, which fuzz/run runs, too:
-//
-//	lab/fuzz/FuzzCheckins      the data of gowalla              a second parser; packing; round trip
-//	lab/fuzz/FuzzPlaces        its pair of tables               a second parser
-//	lab/fuzz/FuzzRatings       the data of movielens            a second parser; round trip
-package fuzz

@@ -8,25 +8,16 @@
 // a box, with what a client needs to release from it: the numbers k of inputs and kv of outputs, labels, the cost, one
 // integer row per input (for the mixture mode), a row for clients without usable data, and the origins of geometry and
 // base measure. A policy has exactly one byte string. Encode writes it, Decode accepts nothing else, and its SHA-256 is
-// the ID that every report carries.
-//
-// The text is JSON, with one member per line in a fixed order. The specification, docs/spec/policy.md, has every
-// member, its limits and the versions of the file. This package bounds cost and certificate, and stores them, but does
-// not interpret them.
+// the ID that every report carries. docs/spec/policy.md has every member, its limits and the versions of the file. This
+// package bounds cost and certificate, and stores them, but does not interpret them.
 //
 // # Rows
 //
-// A row of version 1 starts from lo. Some columns are raised to hi, and some by a number of units. So it takes space only
-// for what it adds to lo, not for all kv columns.
-//
-// A policy with a Geometry, version 2, has one number for a row. For each input the Geometry orders the outputs, by an
-// integer key and then by index. The row is the greedy fill in that order, and the number is the threshold: the output
-// at which the fill ends. Decode checks that the thresholds are outputs. VerifyRows checks that they are the right ones,
-// and reads every pair of input and output for this. Privacy needs neither check: whatever the order and the threshold,
-// package ldp has checked that the row which is drawn from lies in the box. If the rest does not fit the threshold, the
-// fallback row is used.
-//
-// Version 3 adds, to either form, a Schedule, or in place of rows a list of codes and discs.
+// A row of version 1 lists what it adds to lo. In version 2 a Geometry orders the outputs for each input, and a row is one
+// number: the threshold at which the greedy fill in that order ends. Version 3 adds, to either form, a Schedule, or in
+// place of rows a list of codes and discs. Decode checks that thresholds are outputs; VerifyRows checks that they are
+// the right ones, and reads every pair of input and output for this. Privacy needs neither check: whatever the order and
+// the threshold, package ldp has checked that the row which is drawn from lies in the box.
 //
 // # The release
 //
@@ -67,6 +58,4 @@
 // who can time the device is out of scope. Package ledger says what its text does not cover. An abandoned solver keeps
 // its goroutine until it returns. On js/wasm, where goroutines are not preempted, a solver that never yields cannot be
 // abandoned.
-//
-// [The specification]: https://github.com/wpm-go/wpm/blob/main/docs/spec/policy.md
 package policy

@@ -8,34 +8,12 @@
 // asks an implementation behind a small interface, and compares the answer with a slow second opinion in rational
 // arithmetic that shares no code with any solver.
 //
-//	interface                  what it is                              laws
-//	privacy.VerifyFunc         the check of an integer box             VerifyLaws
-//	privacy.NewBox             an integer box and its rounding         BoxLaws
-//	privacy.NewMechanism       integer weights for an input            MechanismLaws, CheckLDP
-//	privacy.NewChannel         the rows of the mixture mode            ChannelLaws
-//	privacy.NewSampler         a draw from integer weights             SamplerLaws
-//	privacy.KPM                the Kullback-Leibler mechanism          KPMLaws
-//	privacy.LocalSampler       a rival with public data                LocalLaws
-//	privacy.LinearSampler      a linear rival with public data         LinearLaws
-//	privacy.Disk               a rival on a grid                       DiskLaws
-//	privacy.Oracle             a frequency oracle                      OracleLaws
-//	projection.Projector       one projection                          ProjectorLaws, ZeroEpsilon
-//	                           with bounds, with a proof of them       ProjectorBoundLaws, ProjectorCertificateLaws
-//	projection.Entropic        one entropic projection                 EntropicLaws
-//	                           with bounds, with a proof of them       EntropicBoundLaws, EntropicCertificateLaws
-//	projection.Composite       one iteration of Algorithm 1            CompositeLaws
-//	projection.KLProjector     the projection in KL(q || s)            KLLaws
-//	projection.Hilbert         the metric, diameter, contraction       HilbertLaws
-//	design.NewKnapsack         φ_i, τ_i, subgradients                  KnapsackLaws
-//	design.BaseMeasurer        a base measure                          BaseLaws
-//	                           with bounds                             BaseBoundLaws, MinimaxOptimality, MinimaxWithin
-//	                           with a proof of them                    BaseCertificateLaws
-//	design.Descender           mirror descent, with its bound          DescenderLaws
-//	design.GKLProjector        its projection                          GKLLaws
-//	design.SphereSolver        the base measure on the sphere          SphereLaws
-//	estimate.Likeliest         a map of maximum likelihood             LikeliestLaws
-//	estimate.Interval          the interval of a region's share        IntervalLaws
-//	estimate.Raw               releases as shares                      RawLaws
+//	privacy       releases: integer boxes, rows, samplers, rivals
+//	projection    projections, exact, entropic and in divergence
+//	design        base measures, mirror descent, the sphere
+//	estimate      maps and intervals from counts of releases
+//
+// The comment of each of these packages lists its interfaces, with the laws of each.
 //
 // This package has what the laws share: the type Law and its runner, generators, and comparisons with a tolerance.
 // Package proptest/exact has the exact arithmetic that they compare with.

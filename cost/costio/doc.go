@@ -18,7 +18,7 @@
 // A label is a non-empty UTF-8 string without control characters, kept exactly as it is. A label
 // that occurs twice (twice for one user in counts, or for one region) is an error.
 //
-// A header row is optional. The first row is a header if
+// "NaN" and "Inf" count as numbers, and are refused. The writers write headers. The first row is a header if
 //
 //	cost     none of its fields is a number, and one begins with a letter or "_";
 //	points   the same;
@@ -38,11 +38,6 @@
 // and the name of a column. Points are also read from GeoJSON; see [ReadGeoJSON]. Points without a header have the
 // columns label,x1,...,xn, and the kind of their coordinates is then unknown. The header of counts with users is
 // user,label,count in this order.
-//
-// "NaN" and "Inf" count as numbers, and are refused. So a matrix that begins with one of them is not mistaken for a
-// matrix with a header. The rule for counts is narrow because a row mistaken for a header would be somebody's data,
-// dropped in silence. The writers write headers for points and counts, so that their files read back the same whatever
-// the labels are.
 //
 // NPY is format version 1 or 2 with two dimensions, C or Fortran order, either byte order, and element type float64,
 // float32, or an integer of any width. An integer beyond 2^53 is refused, because float64 may not hold it exactly; so

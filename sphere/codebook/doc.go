@@ -29,25 +29,14 @@
 //
 // A continuous sampler in floats would not be private: the last bits of a vector that was rotated to x reveal x.
 //
-// # The file
+// # The file, the candidates and private data
 //
-// The file has one JSON member on each line, in the order below, and no other white space. Big integers, p and epsilon
-// are strings. Decode accepts what Encode writes and nothing else; the SHA-256 of the file is the ID. Members
-// provenance and metadata are as in package policy.
+// docs/spec/codebook.md has the format of each, with its limits. Decode accepts what Encode writes and nothing else; the
+// SHA-256 of the file is the ID. Candidates are made from the key stream of AES-256, with the seed as the key.
+// Processors may differ in the last bits of their coordinates.
 //
-//	format "wpm-codebook-1"; dimension d; p; epsilon; points N; high K; bits B; atoms, the most vectors of a client;
-//	lo; hi; seed "fresh" or 64 hexadecimal digits, not all zero; provenance; metadata
-//
-// # Private data
-//
-// Private data are lines weight,x1,...,x(d+1), at least one and at most the policy's number of atoms. A weight is a
-// decimal from 0 to 2^53; a coordinate is a decimal with an optional minus. Both may have an exponent (0.5, 1e-3) and
-// have at most 64 characters. They are taken as the nearest float64, which must be finite. Spaces, plus signs and NaN
-// are not allowed. A line must have a coordinate other than 0, and some weight must not be 0. Vectors are divided by
-// their lengths, weights by their sum. The first line may be the header weight,x1,...,x(d+1). A byte order mark at the
-// start, empty lines, and a carriage return before a line end are ignored. Data that start with the bytes 1f 8b are
-// gzip, as in package policy. Anything else makes the data unusable as a whole, as does more than 64 MiB of data or of
-// text. [Codebook.FormatPrivate] writes the format, [Codebook.CheckPrivate] checks it.
+// Private data are lines weight,x1,...,x(d+1). If a part cannot be read, all is unusable, as is more than 64 MiB of data
+// or of text. [Codebook.FormatPrivate] writes the format, [Codebook.CheckPrivate] checks it.
 //
 // # Cost
 //
@@ -69,11 +58,4 @@
 // (d+1) <= 2^24, and N <= 2^15 if there is more than one atom. At the first three limits a release takes about 3 s, 1 s
 // and 0.1 s. The assignment of several atoms stops after 2^30 steps, about 4 to 8 s, and its state is then rounded into
 // the box. Most assignments end long before. Memory stays within 400 MiB, gzip included.
-//
-// # Candidates
-//
-// The source is the key stream of AES-256 in counter mode from zero, with the seed as the key. Candidate j takes b =
-// ceil((d+1)/4) blocks from block b j on, as little-endian pairs of uint32 (v, w). A pair gives the two coordinates (r
-// cos a, r sin a), with r = sqrt(-2 log((v+1/2)/2^32)) and a = 2 pi w / 2^32. If d+1 is odd, the last coordinate is
-// dropped. The vector is divided by its length. Processors may differ in the last bits of log, sin and cos.
 package codebook
