@@ -31,8 +31,9 @@ type node struct {
 	up     bool // the arc points to the parent
 }
 
-// preorder is a circular list of the nodes in preorder. A subtree is a run of it. Its links are by place: from time to time all nodes get places in the order of the list, so that those that
-// follow each other are near in memory. A walk would wait for it otherwise.
+// preorder is a circular list of the nodes in preorder. A subtree is a run of it. Its links are by place: from time to
+// time all nodes get places in the order of the list, so that those that follow each other are near in memory. A walk
+// would wait for it otherwise.
 type preorder struct {
 	links, spare []link  // by place
 	prev         []int32 // by place
@@ -197,9 +198,6 @@ func (o *preorder) list(nodes []node) {
 	}
 	o.join(last, root)
 }
-
-// follow makes node w the next of node v.
-func (o *preorder) follow(v, w int32) { o.join(o.place[v], o.place[w]) }
 
 // join makes place w the next of place v.
 func (o *preorder) join(v, w int32) { o.links[v].next, o.prev[w] = w, v }

@@ -245,11 +245,3 @@ func (c *core) columnMinima(f, b []float64) {
 	c.rows(func(ch, i int) { loops.MinInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i]) })
 	loops.JoinMinima(b, part)
 }
-
-// grow returns a slice of length n, reusing s if it is large enough. Its content is arbitrary.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
