@@ -9,8 +9,10 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 )
 
-// cuts is the average of the cuts of a descent, merged by input: how often an input was the worst one, and the
-// mean of its thresholds then. Merging never lowers the bound, because a cut is concave in its threshold.
+// cuts is the average of the cuts of a descent, merged by input. An iterate leaves the cut (i, tau), a lower bound on f
+// that is affine in m, and the weighted average of cuts bounds f* from below. weights and thresholds say how often an
+// input was the worst one, and the mean of its thresholds then. Merging never lowers the bound, because a cut
+// is concave in its threshold.
 type cuts struct{ weights, thresholds []float64 }
 
 func (c *cuts) add(i int, tau, weight float64) {
@@ -55,7 +57,8 @@ func newProver(table *knapsack.Table, eps float64) *prover {
 	return p
 }
 
-// improve keeps the best bound that a shift of all thresholds of c proves, and returns the best of all so far.
+// improve keeps the best bound that one shift of all thresholds of c proves, rounded down, and returns the best of all
+// so far.
 func (p *prover) improve(c *cuts) float64 {
 	total := num.Sum(c.weights)
 	for i, w := range c.weights {

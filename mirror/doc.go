@@ -22,8 +22,6 @@
 //
 // by scaling. The answer of the paper is the average of the T iterates. The start counts as the first iterate, and the
 // point after the last step does not count. A Result has the average, the best iterate, and the better of the two as M.
-// The best iterate can be closer by many orders of magnitude, above all at large eps, where the start has far too much
-// mass and most steps only remove mass. The masses are kept as logarithms, so none is lost to underflow.
 //
 // # Steps and bounds
 //
@@ -41,43 +39,22 @@
 // For the first rule the paper states the bound E D sqrt(2(1 + log k)/T), which is reported as PaperBound. PaperBound
 // holds for kv <= k, where it is larger than Bound; for kv > k it can be false. The paper's proof needs a repair: it
 // cites an inequality that does not hold for subgradients of both signs. But the mirror map of f is alpha-strongly
-// convex in l1, and the same constants follow. The step of Sharp rests on E sum alpha m_j <= 1, a sum over the columns
-// cheaper than tau: where the subgradient is E times larger, on the cheap columns, there is little mass.
+// convex in l1, and the same constants follow.
 //
 // Adaptive needs neither D nor eps, uses c = 1/2, starts at mass 1, gives iterate t the weight w_t = t, and never
-// changes a mass by more than a factor e in a step. Its bound is computed from the run. With y = eta g, a step adds at
-// most v = sum_j m_j (e^(-y_j) - 1 + y_j) to the divergence from an optimum. So that divergence at iterate t is at most
-// B_t: the divergence at the start plus the v of all steps so far, or the bound from the least entry of m. Then
-//
-//	f(average) - f* <= sum_t [ (w_t/eta_t - w_(t-1)/eta_(t-1)) B_t + (w_t/eta_t) v_t ] / sum_t w_t.
-//
-// Settings.Factor multiplies the step of any rule, and the bounds take it into account. Sharp and Adaptive keep their
-// limits on a step. The bounds are float64 formulas, correct to a few roundings, and can be +Inf at large eps. On
-// ordinary instances the true error is 7 to 900 times smaller than the bound.
+// changes a mass by more than a factor e in a step. Its bound is computed from the run. The bounds are float64 formulas,
+// correct to a few roundings, and can be +Inf at large eps.
 //
 // # Certificate
 //
-// Every iterate leaves a cut (i, tau), which is a lower bound on f that is affine in m. The weighted average of the
-// cuts bounds f* from below. The cuts of one input are merged into a weight w_i and a mean threshold eta_i; by
-// concavity this never weakens the bound. Then all thresholds are shifted by the one number that makes the bound
-// largest. Report.Lower and Result.Lower are the best bound so far, rounded down. The proof assumes nothing about the
-// descent: Weights and Thresholds prove Lower for every eps-LDP mechanism, M proves Upper, and basemeasure.Verify
-// checks both in rational arithmetic, given the fields of the same names. For a plain average, the gap between
-// f(average) and the certificate is at most the bound of the rule. So the certificate converges wherever the descent
-// does.
+// The cuts of the run, merged by input, bound f* from below. The proof assumes nothing about the descent: Weights and
+// Thresholds prove Lower for every eps-LDP mechanism, M proves Upper, and basemeasure.Verify checks both in rational
+// arithmetic. For a plain average, the gap between f(average) and Lower is at most the bound of the rule.
 //
 // # Cost
 //
-// A step takes one evaluation of f, which is O(k kv), and one exponential for each output. A report takes an evaluation
-// of f and two to six passes over the rows that were the worst at some step. Memory is O(k + kv), all of it allocated
-// before the first step.
-//
-// # Limits
-//
-// The error of the average falls like 1/sqrt(T). Take 30 points at eps = 2: after 10,000 steps of the paper's size the
-// error is one to four percent, and a guarantee of one percent would take 1e8 steps. At eps = 5 the average is still
-// off by half or more after a million steps, while the best iterate is within 0.03 percent. Adaptive reaches 0.5 to 4
-// percent in 3000 steps.
+// A step takes one evaluation of f, which is O(k kv), and one exponential for each output. Memory is O(k + kv). The error
+// of the average falls like 1/sqrt(T); docs/algorithms/mirror.md has examples.
 //
 // Results have the same bits at any GOMAXPROCS. On another processor the last bits of math.Exp can differ, and then
 // another of several equally bad inputs may be chosen.

@@ -108,7 +108,13 @@ func (r *rule) rate(norm, largest float64) float64 {
 // adaptiveConstant is the better end of the range 1/2 to 1 that was tried.
 const adaptiveConstant = 0.5
 
-// moved takes the step from iterate t at that rate into account. spent is at least the divergence of the iterate
+// moved takes the step from iterate t at that rate into account. With y = eta g, a step adds at most
+// v = sum_j m_j (e^(-y_j) - 1 + y_j) to the divergence from an optimum. So that divergence at iterate t is at most B_t:
+// the divergence at the start plus the v of all steps so far, or the bound of arrived. With weights w_t then
+//
+//	f(average) - f* <= sum_t [ (w_t/eta_t - w_(t-1)/eta_(t-1)) B_t + (w_t/eta_t) v_t ] / sum_t w_t.
+//
+// spent is at least the divergence of the iterate
 // from where the step led, before clipping; still says that the subgradient is zero.
 func (r *rule) moved(t int, rate, spent float64, still bool) {
 	if r.kind != Adaptive {
@@ -149,6 +155,9 @@ func (r *rule) arrived(log []float64, mass float64) {
 // D(u, x_1) <= L remains of the first two terms. For the last one: strong convexity gives eta^2 (E R)^2/2; and
 // e^-y <= 1 - y + (e-2) y^2 for y >= -1 with E sum x_j <= 1 over the columns cheaper than tau gives
 // eta^2 R^2 ((e-2)E + 1/2), if eta E R <= 1.
+//
+// The step of Sharp rests on that last sum: on the columns cheaper than tau, where the subgradient is E times larger,
+// there is little mass.
 //
 // A decreasing step needs D(u, x_t) at every t. For u optimal, <g, x_t - u> >= 0, so it is at most L plus the
 // last terms so far, which are known; and it is at most what arrived says.

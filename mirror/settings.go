@@ -38,10 +38,11 @@ type Settings struct {
 	Steps int
 	// Rule chooses the steps.
 	Rule Rule
-	// Factor multiplies the step of the rule, by 1e-6 to 1e6; 0 means 1. The bounds account for it.
+	// Factor multiplies the step of the rule, by 1e-6 to 1e6; 0 means 1. The bounds account for it. Sharp and Adaptive
+	// keep their limits on a step.
 	Factor float64
 	// Every is the number of steps between reports; 0 means reports after 1, 2, 4, 8, ... steps. There is always a report
-	// after the last step. A report takes an evaluation of f and a few passes over the rows that were the worst at some
+	// after the last step. A report takes an evaluation of f and two to six passes over the rows that were the worst at some
 	// step.
 	Every int
 	// Report, if not nil, is called with each report as it is made, by the goroutine that called Descend.
