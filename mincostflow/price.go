@@ -55,7 +55,7 @@ type pricer struct {
 	next   int         // the block that comes next
 	before int         // pivots before the first of them
 	work   pricing
-	seen   seen
+	proved proved
 	sweeps int // complete ones
 	polls  int // steps since begin; every pollEvery of them the context is asked
 
@@ -69,14 +69,18 @@ type pricing struct {
 	best   []candidate // arcs to list: half as many places for every row as its list has
 	price  []float64   // cost + pi of each of them
 	length []int32     // how many, by row
-	f, g   []float64   // become those of seen when the sweep is complete
+	f, g   []float64   // become those of proved when the sweep is complete
 }
 
-// seen is what the last complete sweep says about prices: with g as the prices pi of the columns, f_i is the least of
-// C_ij + g_j and the price of row i, up to a grid; or less, if blocks of rows were priced at smaller g_j. (Both
-// |C_ij + g_j| and prices are below 2^53 grids, or C_ij + g_j is above all prices; so its rounding is half a grid at
-// most, and gather compares with half a grid less than the price.)
-type seen struct {
+// proved is a dual solution that the last complete sweep proves: f_i <= C_ij + g_j + grid for all i and j. g are the
+// prices pi of the columns, and f_i is also at most the price of row i, up to a grid. cancelled returns it when the
+// context has ended.
+//
+// If the blocks of a sweep saw different prices of a column, g_j is the largest: the inequality stays true when g_j
+// grows. The grid is for roundings. |C_ij + g_j| and all prices are below 2^53 grids, or else C_ij + g_j is above all
+// prices and does not matter. So C_ij + g_j is wrong by half a grid at most, and gather compares it with half a grid
+// less than the price of the row.
+type proved struct {
 	f, g []float64
 	grid float64
 }
@@ -146,7 +150,7 @@ func (p *pricer) reset(units []uint64) {
 	p.list = grow(p.list, p.starts[k])
 	p.length = grow(p.length, k)
 	clear(p.length)
-	p.seen.f = p.seen.f[:0]
+	p.proved.f = p.proved.f[:0]
 	p.position, p.blocks = position{}, 1
 }
 

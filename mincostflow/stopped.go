@@ -76,7 +76,7 @@ func (x *limits) settle(has []uint64, spare uint64) {
 
 // cancelled is the answer once the context has ended: what is known without reading any more costs. The plan is what
 // the tree has moved, and the upper bound pays the largest cost for the rest; q is in the box; and the prices are
-// those that the last sweep has seen, or none.
+// those that the last sweep has proved, or none.
 func (s *solver) cancelled() answer {
 	a := answer{status: Cancelled}
 	flows, has := s.keep()
@@ -87,30 +87,30 @@ func (s *solver) cancelled() answer {
 	}
 	a.q = s.in.fill(nil, has)
 	a.f, a.g = make([]float64, len(s.rows.index)), make([]float64, s.sx.tree.n)
-	s.lastSeen(a.f, a.g)
+	s.lastProved(a.f, a.g)
 	s.bound(&a)
 	return a
 }
 
-// lastSeen fills in the potentials that the last complete sweep has proved. f and g are zeros, which are valid, since
+// lastProved fills in the potentials that the last complete sweep has proved. f and g are zeros, which are valid, since
 // costs are not negative, and stay so if there was no sweep or its prices are too large.
-func (s *solver) lastSeen(f, g []float64) {
-	seen := &s.sx.pr.seen
-	if len(seen.f) != len(f) {
+func (s *solver) lastProved(f, g []float64) {
+	proved := &s.sx.pr.proved
+	if len(proved.f) != len(f) {
 		return
 	}
 	most, finite := 0.0, true
-	for n, x := range seen.f {
-		// Two grids less is more than all roundings (seen). Scaled back, small costs may lose half of the smallest
+	for n, x := range proved.f {
+		// Two grids less is more than all roundings (proved). Scaled back, small costs may lose half of the smallest
 		// float in f and in g.
-		f[n] = shifted(x-2*seen.grid, -s.rows.exp)
+		f[n] = shifted(x-2*proved.grid, -s.rows.exp)
 		if s.rows.exp > 0 {
 			f[n] -= 2 * math.SmallestNonzeroFloat64
 		}
 		most = max(most, f[n])
 		finite = finite && math.Abs(f[n]) <= math.MaxFloat64
 	}
-	for j, x := range seen.g {
+	for j, x := range proved.g {
 		if g[j] = shifted(-x, -s.rows.exp); math.IsInf(x, 1) {
 			g[j] = -most // a column that takes nothing: costs are not negative
 		}

@@ -26,19 +26,29 @@ func (p *pricer) cut() {
 	}
 }
 
-// stage pivots on listed and slack arcs, and prices the next block of rows. If all rows are one block, it pivots until
-// none of those arcs improves the plan, and prices then. Else it makes one round of pivots, and prices the block at the
-// prices before the round; after the last block of a sweep with few pivots, it pivots until no listed arc improves the
-// plan. stage reports whether the block is clean: no arc of it improves the plan, and there was no pivot, so no slack
-// arc improves it either. ok is false if it had to stop.
+// stage pivots on listed and slack arcs, and prices the next block of rows. It reports whether the block is clean: no
+// arc of it and no slack arc improves the plan. ok is false if it had to stop.
 func (p *pricer) stage() (clean, ok bool) {
 	if p.blocks == 1 {
-		if !p.drain() {
-			return false, false
-		}
-		found, ok := p.sweep()
-		return !found, ok
+		return p.drainAndSweep()
 	}
+	return p.roundBesideBlock()
+}
+
+// drainAndSweep is the stage of a search in one block: it pivots until no listed or slack arc improves the plan, and
+// then prices all rows.
+func (p *pricer) drainAndSweep() (clean, ok bool) {
+	if !p.drain() {
+		return false, false
+	}
+	found, ok := p.sweep()
+	return !found, ok
+}
+
+// roundBesideBlock is the stage of a search in several blocks: it makes one round of pivots, and prices the next block
+// at the prices before the round. After the last block of a sweep with few pivots it drains the lists. The block is
+// clean only if there was no pivot, so that no slack arc improves the plan either.
+func (p *pricer) roundBesideBlock() (clean, ok bool) {
 	t := p.tree
 	pivots := t.pivots
 	if p.next == 0 {
@@ -158,7 +168,7 @@ func (p *pricer) take(from, end int) (some bool) {
 	return some
 }
 
-// advance goes on to the next block. After the last one, what the sweep has seen is complete.
+// advance goes on to the next block. After the last one, what the sweep proves is complete.
 func (p *pricer) advance() {
 	w, t := &p.work, p.tree
 	g := w.pi[t.k : t.k+t.n]
@@ -173,9 +183,9 @@ func (p *pricer) advance() {
 	}
 	p.next = 0
 	p.sweeps++
-	p.seen.f, w.f = w.f, p.seen.f
-	p.seen.g, w.g = w.g, p.seen.g
-	p.seen.grid = t.grid
+	p.proved.f, w.f = w.f, p.proved.f
+	p.proved.g, w.g = w.g, p.proved.g
+	p.proved.grid = t.grid
 }
 
 // least are the columns of a row with the least cost + pi, ascending.

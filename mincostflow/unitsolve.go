@@ -161,7 +161,7 @@ func (s *solver) unitPrices(st Status, e *exactPrices) (live, g []*big.Rat) {
 		}
 	} else {
 		seen, prices := make([]float64, len(live)), make([]float64, t.n)
-		s.lastSeen(seen, prices)
+		s.lastProved(seen, prices)
 		for n, x := range seen {
 			live[n] = new(big.Rat).SetFloat64(x)
 		}
