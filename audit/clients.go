@@ -76,7 +76,7 @@ func (m mixer) done(b int) Row {
 // mixedShares returns the data of the mixed clients over k >= 2 inputs: two neighbours, the pair high and low, all
 // inputs, and one heavy input beside all others. Counts sum to a power of two that is at least 16: if quarters were
 // enough, the first two bits of a word would choose the input, and its other 62 could serve again unseen. With a power
-// of two, a release chooses an input with exactly the probabilities of the shares, and the law is known to the last bit.
+// of two, a release chooses an input with exactly the probabilities of the shares: the law is known to the last bit.
 func mixedShares(k, high, low int) [][]Share {
 	next := (high + 1) % k
 	out := [][]Share{{{high, 5}, {next, 11}}}

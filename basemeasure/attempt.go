@@ -37,7 +37,7 @@ type attempt struct {
 	proved     float64 // gap at the last certificate
 	work       int     // multiplications of the pivots, about
 	stabilised bool
-	share      float64 // of the master's solution in the query point, if stabilised
+	share      float64 // of the master's solution in the query point, if stabilised (Wentges 1997)
 }
 
 // Rules of thumb of the simplex. They decide how long it takes, not what it returns.

@@ -130,8 +130,9 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 	return found, err
 }
 
-// bound returns the lower bound that some inputs prove, by Uniform for them. On a grid one search has found the measure
-// m already, and the lines that meet there are both of input 0, which prove nothing: the thresholds at m are enough.
+// bound returns the lower bound that some inputs prove. In general it runs Uniform for them. Where no input costs more
+// than input 0, as on a grid, m is the best scale of input 0 alone. Uniform would stop at the same m, with two lines of
+// input 0, which prove nothing for the others. So bound evaluates the dual at the thresholds at m.
 func (u *onePass) bound(list []int, m []float64, eps float64) (Result, error) {
 	few := rows{u.c, list}
 	if !cost.SpaceOf(u.c).First {

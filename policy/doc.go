@@ -13,11 +13,11 @@
 //
 // # Rows
 //
-// A row of version 1 lists what it adds to lo. In version 2 a Geometry orders the outputs for each input, and a row is one
-// number: the threshold at which the greedy fill in that order ends. Version 3 adds, to either form, a Schedule, or in
-// place of rows a list of codes and discs. Decode checks that thresholds are outputs; VerifyRows checks that they are
-// the right ones, and reads every pair of input and output for this. Privacy needs neither check: whatever the order and
-// the threshold, package ldp has checked that the row which is drawn from lies in the box.
+// A row of version 1 lists what it adds to lo. In version 2 a Geometry orders the outputs for each input, and a row is
+// one number: the threshold at which the greedy fill in that order ends. Version 3 adds, to either form, a Schedule, or
+// in place of rows a list of codes and discs. Decode checks that thresholds are outputs; VerifyRows checks that they are
+// the right ones, and reads every pair of input and output. Privacy needs neither check: whatever the order and the
+// threshold, package ldp has checked that the row which is drawn from lies in the box.
 //
 // # The release
 //

@@ -196,9 +196,9 @@ func notDecimal(r rune) bool {
 	return (r < '0' || r > '9') && r != '.' && r != '+' && r != '-' && r != 'e' && r != 'E'
 }
 
-// isHeader applies the header rule to fields that would otherwise be numbers. "NaN" and "Inf" count as numbers, so that a
-// matrix that begins with one of them is not mistaken for a matrix with a header. (The rule for counts is narrower: a row
-// mistaken for a header would be somebody's data, dropped in silence.)
+// isHeader applies the header rule to fields that would otherwise be numbers. "NaN" and "Inf" count as numbers, so that
+// a matrix that begins with one of them is not mistaken for a matrix with a header. (The rule for counts is narrower: a
+// row mistaken for a header would be somebody's data, dropped in silence.)
 func isHeader(fields []string) bool {
 	word := false
 	for _, s := range fields {

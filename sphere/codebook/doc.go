@@ -31,12 +31,12 @@
 //
 // # The file, the candidates and private data
 //
-// docs/spec/codebook.md has the format of each, with its limits. Decode accepts what Encode writes and nothing else; the
+// docs/spec/codebook.md has the formats, with their limits. Decode accepts what Encode writes and nothing else. The
 // SHA-256 of the file is the ID. Candidates are made from the key stream of AES-256, with the seed as the key.
 // Processors may differ in the last bits of their coordinates.
 //
-// Private data are lines weight,x1,...,x(d+1). If a part cannot be read, all is unusable, as is more than 64 MiB of data
-// or of text. [Codebook.FormatPrivate] writes the format, [Codebook.CheckPrivate] checks it.
+// Private data are lines weight,x1,...,x(d+1). If a part cannot be read, all is unusable, as is more than 64 MiB of
+// data or of text. [Codebook.FormatPrivate] writes the format, [Codebook.CheckPrivate] checks it.
 //
 // # Cost
 //
