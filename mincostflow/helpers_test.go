@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -259,10 +260,13 @@ func (s *solver) loadOf(in *instance) error {
 // asked is a context that counts how often it is looked at, and ends after most times if that is not zero.
 type asked struct {
 	context.Context
+	mu          sync.Mutex // rows are read on all cores
 	times, most int
 }
 
 func (c *asked) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.times++; c.most > 0 && c.times > c.most {
 		return context.Canceled
 	}

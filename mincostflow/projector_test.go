@@ -304,6 +304,9 @@ func TestNewProjectorErrors(t *testing.T) {
 
 // TestProjectorDoesNotAllocateForManyRows: nor does the start from a smaller problem.
 func TestProjectorDoesNotAllocateForManyRows(t *testing.T) {
+	if raced {
+		t.Skip("under the race detector")
+	}
 	p, err := instanceNamed("ring340:dir:0.5")
 	if err != nil {
 		t.Fatal(err)
@@ -329,6 +332,9 @@ func TestProjectorDoesNotAllocateForManyRows(t *testing.T) {
 
 // TestProjectorDoesNotAllocate in the steady state: after the same users have been seen once.
 func TestProjectorDoesNotAllocate(t *testing.T) {
+	if raced {
+		t.Skip("under the race detector")
+	}
 	for _, name := range []string{"sq100p1:sp20:2", "ring300:sp20:0.5", "ring30:dir:2"} {
 		p, err := instanceNamed(name)
 		if err != nil {
