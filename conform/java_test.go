@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -83,23 +82,8 @@ func TestJavaLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "ledger")
-	hold := func() (said string, cmd *exec.Cmd, end io.Closer) {
-		cmd = exec.Command("java", "-Xshare:auto", "-cp", classes, "wpm.Hold", path)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		b := make([]byte, 64)
-		n, _ := out.Read(b)
-		return strings.TrimSpace(string(b[:n])), cmd, in
+	hold := func() (said string, end func(kill bool)) {
+		return javaHolds(t, "java", "-Xshare:auto", "-cp", classes, "wpm.Hold", path)
 	}
 	draw := func(epoch, private string) string {
 		cmd := exec.Command("java", "-cp", classes, "wpm.Hold", path, file, epoch)
@@ -118,29 +102,24 @@ func TestJavaLedger(t *testing.T) {
 		return err
 	}
 
-	said, cmd, end := hold()
+	said, end := hold()
 	if said != "open" {
 		t.Fatalf("Java says %q of a new ledger", said)
 	}
 	if err := goOpens(); !errors.Is(err, ledger.ErrLocked) {
 		t.Errorf("Go opens a ledger that Java has: %v", err)
 	}
-	if other, second, in := hold(); other != "LOCKED" {
+	other, leave := hold()
+	if other != "LOCKED" {
 		t.Errorf("Java says %q of a ledger that Java has", other)
-	} else {
-		_ = errors.Join(in.Close(), second.Wait())
 	}
-	if err := errors.Join(cmd.Process.Kill(), end.Close()); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // killed
-	again, third, in := hold()
+	leave(false)
+	end(true)
+	again, end := hold()
 	if again != "open" {
 		t.Fatalf("Java says %q of a ledger whose owner was killed", again)
 	}
-	if err := errors.Join(in.Close(), third.Wait()); err != nil {
-		t.Fatal(err)
-	}
+	end(false)
 	if left, err := filepath.Glob(path + ".lock*"); err != nil || len(left) != 0 {
 		t.Errorf("the lock is left: %v, %v", left, err)
 	}
