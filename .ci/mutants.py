@@ -25,16 +25,29 @@ SWAP = {
 }
 
 
-def mutated(path, kind, line, column):
-    """The file with one operator exchanged, or None if there is none."""
-    lines = open(path, encoding="utf-8").read().split("\n")
-    text = lines[line - 1].encode()
-    head, tail = text[:column - 1].decode(), text[column - 1:].decode()
-    op = max((op for op in SWAP[kind] if tail.startswith(op)), key=len, default=None)
-    if op is None:
-        return None
-    lines[line - 1] = head + SWAP[kind][op] + tail[len(op):]
-    return "\n".join(lines)
+def change(source, kind, line, column):
+    """Where in a source a mutant changes an operator, what that is, and what it becomes; None if there is none."""
+    at = 0
+    for _ in range(line - 1):
+        at = source.index(b"\n", at) + 1
+    at += column - 1
+    op = max((op for op in SWAP[kind] if source.startswith(op.encode(), at)), key=len, default=None)
+    return op and (at, op, SWAP[kind][op])
+
+
+def mutated(source, at, old, new):
+    """The source with one operator exchanged."""
+    return source[:at] + new.encode() + source[at + len(old.encode()):]
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def write(path, source):
+    with open(path, "wb") as f:
+        f.write(source)
 
 
 def run(args, limit, cpu=None, folder=".", env=None):
@@ -62,30 +75,28 @@ def tell(status, where, text):
 
 def every(package, report, workers):
     """All mutants of a report. Most are woven into one program (maintain/mutation/weave), the others have one each."""
-    mutants, total = [], {}
+    mutants, sources, total = [], {}, {}
     compiled = set(subprocess.check_output(["go", "list", "-f", '{{join .GoFiles "\\n"}}', "./" + package], text=True).split())
     only = re.compile(os.environ.get("MUTATE_ONLY", ""))
     for file in json.load(open(report))["files"]:
         name, path = file["file_name"], os.path.join(package, file["file_name"])
         if name not in compiled or not only.search(name):
             continue
-        lines = open(path, "rb").read().split(b"\n")
+        source = sources[path] = read(path)
         for m in file["mutations"]:
-            line, kind = m["line"], m["type"]
-            tail = lines[line - 1][m["column"] - 1:].decode()
-            op = max((op for op in SWAP[kind] if tail.startswith(op)), key=len, default=None)
-            offset = sum(len(l) + 1 for l in lines[: line - 1]) + m["column"] - 1
-            mutants.append({"id": len(mutants) + 1, "file": path, "offset": offset, "old": op, "new": SWAP[kind].get(op),
-                            "where": f'{path}:{line}:{m["column"]} {kind}', "code": lines[line - 1].decode().strip()})
-    found = [m for m in mutants if m["old"]]
-    sources = {m["file"]: open(m["file"], "rb").read() for m in found}
-    asked = json.dumps([{k: m[k] for k in ("id", "file", "offset", "old", "new")} for m in found])
-    weave = subprocess.run(["go", "run", "./maintain/mutation/weave", package], input=asked, stdout=subprocess.PIPE, text=True, check=True)
+            where = f'{path}:{m["line"]}:{m["column"]} {m["type"]}'
+            code = source.split(b"\n")[m["line"] - 1].decode().strip()
+            mutants.append({"id": len(mutants) + 1, "file": path, "where": where, "code": code,
+                            "change": change(source, m["type"], m["line"], m["column"])})
+    asked = json.dumps([{"id": m["id"], "file": m["file"], **dict(zip(("offset", "old", "new"), m["change"]))}
+                        for m in mutants if m["change"]])
+    weave = subprocess.run(["go", "run", "./maintain/mutation/weave", package], input=asked, stdout=subprocess.PIPE, text=True,
+                           check=True)
     answers = {int(k): v for k, v in json.loads(weave.stdout).items()}
     stages = Stages()
     program = stages.build(package)
     for path, source in sources.items():
-        open(path, "wb").write(source)
+        write(path, source)
     os.remove(os.path.join(package, "mutant__.go"))
 
     def test(command, id, cpu):
@@ -127,14 +138,13 @@ def every(package, report, workers):
         statuses = list(pool.map(status, mutants))
     for m, status in zip(mutants, statuses):
         if status == "ALONE":
-            path, source = m["file"], sources[m["file"]]
-            open(path, "wb").write(source[: m["offset"]] + m["new"].encode() + source[m["offset"] + len(m["old"].encode()):])
+            write(m["file"], mutated(sources[m["file"]], *m["change"]))
             single = stages.build(package)
             status = "NOT VIABLE"
             if single:
                 code = test(command(single), 0, limits[()])
                 status = {0: "LIVED", None: "NO END"}.get(code, "KILLED")
-            open(path, "wb").write(source)
+            write(m["file"], sources[m["file"]])
         total[status] = total.get(status, 0) + 1
         if status not in ("KILLED", "NOT VIABLE"):
             tell(status, m["where"], m["code"])
@@ -189,15 +199,15 @@ class Stages:
     def judge(self, path, kind, line, column):
         package = os.path.dirname(path)
         self.status(package, measure=True)  # before the file is changed
-        source = open(path, encoding="utf-8").read()
-        text = mutated(path, kind, line, column)
-        if text is None:
+        source = read(path)
+        place = change(source, kind, line, column)
+        if place is None:
             return "NOT FOUND", ""
-        open(path, "w", encoding="utf-8").write(text)
+        write(path, mutated(source, *place))
         try:
             return self.status(package)
         finally:
-            open(path, "w", encoding="utf-8").write(source)
+            write(path, source)
 
 
 def draw(lists, n, seed):
