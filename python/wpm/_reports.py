@@ -145,7 +145,8 @@ def _column(values, name):
         else:
             raise InputError(f"{name}[{i}] is {v!r:.40}, not a report: text of {2 * _SIZE} characters, or {_SIZE} bytes")
     text = "\n".join([*lines, ""]).encode("utf-8", "replace")
-    return b"\n" + text if text.startswith((b"wpm1", b"wpm-counts-", b"\x1f\x8b")) else text  # a line, not the start of another format
+    other = text.startswith((b"wpm1", b"wpm-counts-", b"\x1f\x8b"))  # a line, not the start of another format
+    return b"\n" + text if other else text
 
 
 def simulate(policy, users=None, *, devices=None, atoms=None, seed=1, epoch=None, path=None, progress=None):
