@@ -114,8 +114,8 @@ const adaptiveConstant = 0.5
 //
 //	f(average) - f* <= sum_t [ (w_t/eta_t - w_(t-1)/eta_(t-1)) B_t + (w_t/eta_t) v_t ] / sum_t w_t.
 //
-// spent is at least the divergence of the iterate
-// from where the step led, before clipping; still says that the subgradient is zero.
+// spent is at least the divergence of the iterate from where the step led, before clipping; still says that the
+// subgradient is zero.
 func (r *rule) moved(t int, rate, spent float64, still bool) {
 	if r.kind != Adaptive {
 		return

@@ -56,7 +56,7 @@ A test that cannot fail proves nothing. So a tool changes the code of the truste
 `continue`. Each changed program is a mutant, and the tests must fail on it.
 
 ```sh untested
-.ci/mutate            # all six packages, or .ci/mutate ldp for one; an hour on two idle cores
+.ci/mutate            # all six packages, or .ci/mutate ldp for one; an hour or two on two idle cores
 .ci/mutate sample     # 300 mutants of the solvers, always the same; two hours
 .ci/mutate at ldp/design.go:96:14 CONDITIONALS_BOUNDARY    # one mutant, as the others print it; a minute
 ```

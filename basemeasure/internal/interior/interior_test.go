@@ -55,7 +55,7 @@ func phi(p Problem, row, m []float64) float64 {
 
 // TestGap: the steps close the gap between the largest cost and what the weights prove, and all variables stay positive.
 // A step may find that it is down to rounding, and where depends on the roundings of the machine: the gap is held for
-// the middle of eleven problems, and more loosely for each.
+// the middle of eleven problems (0.017 was seen), and more loosely for each (0.14).
 func TestGap(t *testing.T) {
 	for _, tt := range []struct {
 		k, kv int
