@@ -15,9 +15,7 @@ import (
 const mostLines = 600
 
 // linesAllowed are the files with more lines than that, with the number that they may have. It may only shrink.
-var linesAllowed = map[string]int{
-	"policy/policy.go": 735,
-}
+var linesAllowed = map[string]int{}
 
 // TestFileLength holds that a file can be read at one sitting.
 func TestFileLength(t *testing.T) {
@@ -83,9 +81,7 @@ const (
 )
 
 // backAllowed are the packages with more arrows back than that, with the number that they may have. It may only shrink.
-var backAllowed = map[string]int{
-	"policy": 9,
-}
+var backAllowed = map[string]int{}
 
 // TestFileArrows holds that the files of a package form layers, but for a few arrows.
 func TestFileArrows(t *testing.T) {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -419,25 +418,4 @@ func (p Policy) Favours(j int) (inputs []int) {
 		}
 	}
 	return inputs
-}
-
-// verifyDiscs checks that each threshold of an input from (included) to (excluded) has as many outputs before it as the
-// fill raises.
-func (c *content) verifyDiscs(ctx context.Context, from, to int) error {
-	stride := max(1, checkEvery/c.Inputs)
-	for n, code := range c.Codes {
-		if code.Colors > 0 {
-			continue
-		}
-		row := make([]uint64, c.Inputs)
-		for i := from; i < to; i++ {
-			if (i-from)%stride == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if t := int(code.Thresholds[i]); c.spreadDisc(code, c.places.input(i), t, row) == 0 {
-				return fmt.Errorf("%w: component %d: output %d is not the threshold of input %d", ErrRow, n, t, i)
-			}
-		}
-	}
-	return nil
 }

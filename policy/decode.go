@@ -9,86 +9,41 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/wpm-go/wpm/ldp"
 )
 
-// Decode reads a policy and verifies its box, rows and fallback. It accepts exactly the bytes that Encode
-// writes for the same policy: so there is one file per policy, and the SHA-256 of the file is its ID.
-//
-// Errors: a *FormatError (ErrFormat), which says where the text departs from the canonical form, ErrLimit,
-// those of New, and those of ldp for the epsilon and the box. The zero Policy comes with every error.
-func Decode(data []byte) (Policy, error) {
-	if len(data) > MaxBytes {
-		return Policy{}, fmt.Errorf("%w: the policy has %d bytes, at most %d", ErrLimit, len(data), MaxBytes)
-	}
-	if !utf8.Valid(data) {
-		return Policy{}, formatError(data, diverge(bytes.ToValidUTF8(data, []byte{0}), data), "", "not UTF-8")
-	}
-	d, err := read(data)
-	if err != nil {
-		return Policy{}, d.atLine(err)
-	}
-	p, enc, err := build(d.Config)
-	if err != nil {
-		return Policy{}, d.atLine(err)
-	}
-	// What was read is a policy, but perhaps in another spelling, or with something passed over. This comparison is
-	// what the promise rests on.
-	if !bytes.Equal(enc, data) {
-		n := diverge(enc, data)
-		return Policy{}, formatError(data, n, d.memberAt(1+bytes.Count(data[:n], []byte("\n"))),
-			fmt.Sprintf("%.24q, want %.24q: not the canonical text", data[n:], enc[n:]))
-	}
-	return p, nil
+// versions is a set of versions of the format.
+type versions uint8
+
+const (
+	v1, v2, v3 versions = 1, 2, 4
+	every               = v1 | v2 | v3
+)
+
+// draft is a policy while its file is read.
+type draft struct {
+	Config
+	version    versions       // every, until the format is read
+	line       map[string]int // of the members that were read
+	rest       []byte         // the lines after that of the member, without the end of the text
+	epsilon    string
+	bits       int32
+	workLimit  int32
+	inputs     int32
+	outputs    int32
+	provenance statedProvenance
+	lo, hi     []uint64
+	in, out    []int32
 }
 
-// atLine puts the line of the member that err is about in front of it.
-func (d *draft) atLine(err error) error {
-	p := placed{}
-	if !errors.As(err, &p) || d.line[p.member] == 0 {
-		return err
-	}
-	return fmt.Errorf("line %d: %w", d.line[p.member]+p.row, err)
+// A misread is about a byte of a member's value. Where it wants nothing, want is what is wrong.
+type misread struct {
+	at   int
+	want string
 }
 
-// memberAt returns the last member that begins on a line or before it.
-func (d *draft) memberAt(line int) (name string) {
-	for m, n := range d.line {
-		if n <= line && n > d.line[name] {
-			name = m
-		}
-	}
-	return name
-}
-
-// diverge returns the first position at which a and b differ.
-func diverge(a, b []byte) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-// formatError is about byte n of data, where a member belongs.
-func formatError(data []byte, n int, belongs, problem string) *FormatError {
-	e := &FormatError{Offset: n, Line: 1 + bytes.Count(data[:n], []byte("\n")), Problem: problem}
-	if e.Line == 1 || n == len(data) {
-		return e
-	}
-	e.Field = belongs
-	name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
-	for _, m := range members() {
-		if ok && string(name) == `"`+m.name {
-			e.Field = m.name
-		}
-	}
-	return e
-}
+func (e misread) Error() string { return e.want }
 
 // What follows reads the values of members. The comparison in Decode finds what is missing, too much, or in another
 // spelling.
@@ -135,6 +90,10 @@ func parseLabels(value []byte, labels *[]string, kind string, n int32) error {
 	return parseJSON(value, labels, "null or a list of strings")
 }
 
+func labelCount(count int, kind string, n int) error {
+	return fmt.Errorf("%w: %d %s labels for %d %ss", ErrShape, count, kind, n, kind)
+}
+
 // stringsIn returns how many strings a JSON text has.
 func stringsIn(text []byte) (n int) {
 	within := false
@@ -167,6 +126,10 @@ func parseAliases(value []byte, list *[]Alias) error {
 		*list = append(*list, Alias{int(min(max(i, 0), MaxInputs)), label})
 	}
 	return nil
+}
+
+func tooManyAliases(n int) error {
+	return fmt.Errorf("%w: %d aliases, at most %d", ErrLimit, n, MaxInputs)
 }
 
 // bounds reads a number for each output, or one for all of them.
@@ -336,4 +299,15 @@ func (s statedProvenance) read() (Provenance, error) {
 		}
 	}
 	return p, nil
+}
+
+// diverge returns the first position at which a and b differ.
+func diverge(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }

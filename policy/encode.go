@@ -11,14 +11,6 @@ import (
 	"github.com/wpm-go/wpm/policy/ledger"
 )
 
-// Encode returns the one byte string of the policy. The error is ErrPolicy for the zero policy.
-func Encode(p Policy) ([]byte, error) {
-	if p.c == nil {
-		return nil, ErrPolicy
-	}
-	return p.c.encode(), nil
-}
-
 // What follows writes the values of members. What is absent is null.
 
 func appendInt(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }

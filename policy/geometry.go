@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"crypto/subtle"
 	"fmt"
 	"math/bits"
@@ -302,48 +301,3 @@ func (c *content) checkGeometry() (err error) {
 
 // Thresholds returns those of Config: nil for a policy without a geometry, and with codes.
 func (p Policy) Thresholds() []int32 { return slices.Clone(p.get().Thresholds) }
-
-// VerifyRows checks that the thresholds of the inputs from (included) to (excluded) of a policy with a geometry are
-// those of the greedy fill, and with codes the thresholds of all discs. Right thresholds make the rows useful; the rows
-// are private whatever the thresholds are.
-// The error is about the first input with a wrong threshold. To use several cores, call it for a part on each, and take
-// the error of the lowest part. It takes O((to - from) kv axes). A policy without a geometry has nothing to check.
-//
-// Errors: ErrPolicy, ErrShape for inputs that do not exist, ErrRow, and that of ctx, which is checked about every
-// millisecond, and no more often than once an input.
-func VerifyRows(ctx context.Context, p Policy, from, to int) error {
-	c := p.c
-	switch {
-	case c == nil:
-		return ErrPolicy
-	case from < 0 || to > c.Inputs || from > to:
-		return fmt.Errorf("%w: inputs %d to %d of %d", ErrShape, from, to, c.Inputs)
-	case c.Codes != nil:
-		return c.verifyDiscs(ctx, from, to)
-	case c.Geometry == nil:
-		return nil
-	}
-	row := make([]uint64, c.Polytope.Len())
-	_, width := c.columns()
-	for i, left := from, 0; i < to; i++ {
-		if left -= len(row) * c.places.axes; left < 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			left = checkEvery
-		}
-		x, t := c.places.input(i), int(c.Thresholds[i])
-		sum, over, some := c.raise(row, x, c.places.key(x, c.places.output(t)), t)
-		if some != 0 && (over > 0 || sum >= c.Polytope.Total()) { // where sum lo is 2^B, the threshold is the first of all
-			return fmt.Errorf("%w: output %d is too late a threshold for input %d", ErrRow, t, i)
-		}
-		if sum+width[t] < c.Polytope.Total() {
-			return fmt.Errorf("%w: output %d is too early a threshold for input %d", ErrRow, t, i)
-		}
-	}
-	return nil
-}
-
-// checkEvery is how many coordinates VerifyRows reads between two looks at its context, or those of one input: about a
-// millisecond.
-const checkEvery = 1 << 18

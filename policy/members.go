@@ -19,27 +19,8 @@ type member struct {
 	parse    func(d *draft, value []byte) error
 }
 
-// versions is a set of versions of the format.
-type versions uint8
-
-const (
-	v1, v2, v3 versions = 1, 2, 4
-	every               = v1 | v2 | v3
-)
-
 // formats are the names of the versions. A change of meaning gets a new one.
 func formats() []string { return []string{"wpm-policy-1", "wpm-policy-2", "wpm-policy-3"} }
-
-// version returns the version of the file: the first one that can state the content.
-func (c *content) version() int {
-	switch {
-	case c.coded(), c.Schedule != ledger.Schedule{}:
-		return 3
-	case c.Geometry != nil:
-		return 2
-	}
-	return 1
-}
 
 // members lists the members in the order of the file. Version 1 states rows, version 2 a geometry with thresholds, and
 // version 3 a schedule and either of these, or codes, which give the bounds and the fallback, too.
@@ -128,12 +109,6 @@ func members() []member {
 // lastOfAll is the last member that every file has. The end of the text is looked at behind it.
 const lastOfAll = "output_labels"
 
-// ranked reports whether there is a geometry, coded whether there are codes, and bounded whether the file states bounds
-// and a fallback.
-func (c *content) ranked() bool  { return c.Geometry != nil }
-func (c *content) coded() bool   { return c.Codes != nil }
-func (c *content) bounded() bool { return c.Codes == nil }
-
 // encode writes the members, one a line. Everything must have been validated.
 func (c *content) encode() []byte {
 	b, version := []byte("{"), versions(1)<<(c.version()-1)
@@ -147,22 +122,6 @@ func (c *content) encode() []byte {
 		b = m.append(append(b, "\n\""+m.name+`":`...), c)
 	}
 	return append(b, "\n}\n"...)
-}
-
-// draft is a policy while its file is read.
-type draft struct {
-	Config
-	version    versions       // every, until the format is read
-	line       map[string]int // of the members that were read
-	rest       []byte         // the lines after that of the member, without the end of the text
-	epsilon    string
-	bits       int32
-	workLimit  int32
-	inputs     int32
-	outputs    int32
-	provenance statedProvenance
-	lo, hi     []uint64
-	in, out    []int32
 }
 
 // read takes the members off their lines. It may read other texts like the canonical one, because Decode compares
@@ -200,14 +159,6 @@ func read(data []byte) (d draft, err error) {
 	return d, d.finish()
 }
 
-// A misread is about a byte of a member's value. Where it wants nothing, want is what is wrong.
-type misread struct {
-	at   int
-	want string
-}
-
-func (e misread) Error() string { return e.want }
-
 // fault is an error of parse about the value that stands at a byte of data.
 func (m member) fault(data []byte, at int, err error) error {
 	if e, ok := err.(misread); ok {
@@ -226,4 +177,20 @@ func (d *draft) format(value []byte) error {
 		}
 	}
 	return misread{0, fmt.Sprintf("a format that this program reads: one of %q", formats())}
+}
+
+// formatError is about byte n of data, where a member belongs.
+func formatError(data []byte, n int, belongs, problem string) *FormatError {
+	e := &FormatError{Offset: n, Line: 1 + bytes.Count(data[:n], []byte("\n")), Problem: problem}
+	if e.Line == 1 || n == len(data) {
+		return e
+	}
+	e.Field = belongs
+	name, _, ok := bytes.Cut(data[1+bytes.LastIndexByte(data[:n], '\n'):], []byte(`":`))
+	for _, m := range members() {
+		if ok && string(name) == `"`+m.name {
+			e.Field = m.name
+		}
+	}
+	return e
 }
