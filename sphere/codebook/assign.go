@@ -1,6 +1,9 @@
 package codebook
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // assignment is the transport problem of a release: atoms with masses mu (sum 1), candidates that must get at least
 // lo_j and can take hi_j,
@@ -242,10 +245,11 @@ func (a *assignment) push(start, end int) {
 
 // change adds d to pi_ij and keeps served and the tables.
 func (a *assignment) change(i, j int, d float64) {
-	old := a.pi[i*a.n+j]
-	a.pi[i*a.n+j] = max(old+d, 0)
-	switch {
-	case old == 0 && a.pi[i*a.n+j] > 0:
+	pi := &a.pi[i*a.n+j]
+	was := *pi > 0
+	*pi = max(*pi+d, 0)
+	switch is := *pi > 0; {
+	case is && !was:
 		a.served[i] = append(a.served[i], int32(j))
 		for l := range a.k {
 			if l != i {
@@ -255,15 +259,10 @@ func (a *assignment) change(i, j int, d float64) {
 		if a.mass[j] > a.lo[j] {
 			a.take[i].offer(-a.cost[i*a.n+j], int32(j))
 		}
-	case old > 0 && a.pi[i*a.n+j] == 0:
+	case was && !is:
 		s := a.served[i]
-		for n, c := range s {
-			if int(c) == j {
-				s[n] = s[len(s)-1]
-				a.served[i] = s[:len(s)-1]
-				break
-			}
-		}
+		s[slices.Index(s, int32(j))] = s[len(s)-1]
+		a.served[i] = s[:len(s)-1]
 		for l := range a.k {
 			if a.move[l*a.k+i].at == int32(j) {
 				a.rescanMove(l, i)

@@ -113,7 +113,7 @@ func New(c Config) (*Codebook, error) {
 		return nil, err
 	}
 	if c.High == 0 {
-		c.High = min(max(int(math.Round(m.S*float64(c.Points))), 1), c.Points-1)
+		c.High = max(int(math.Round(m.S*float64(c.Points))), 1) // S < 3/4, so never all
 	}
 	lo, hi, err := c.levels()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/wpm-go/wpm/policy"
 )
 
-// MaxBytes is the largest encoded policy.
+// MaxBytes bounds an encoded policy. The limits of the note and of the metadata keep every policy below it.
 const MaxBytes = 1 << 20
 
 const (
@@ -48,11 +48,7 @@ func (c *Codebook) encode() ([]byte, error) {
 	b = fmt.Appendf(b, "\"points\":%d,\n\"high\":%d,\n\"bits\":%d,\n\"atoms\":%d,\n", c.cfg.Points, c.cfg.High, c.cfg.Bits,
 		c.cfg.Atoms)
 	b = fmt.Appendf(b, "\"lo\":\"%d\",\n\"hi\":\"%d\",\n\"seed\":%q,\n", c.box.Lo(0), c.box.Hi(0), seed)
-	b = fmt.Appendf(b, "\"provenance\":%s,\n\"metadata\":%s\n}\n", shared[0], shared[1])
-	if len(b) > MaxBytes {
-		return nil, fmt.Errorf("%w: the policy has %d bytes, at most %d", ErrConfig, len(b), MaxBytes)
-	}
-	return b, nil
+	return fmt.Appendf(b, "\"provenance\":%s,\n\"metadata\":%s\n}\n", shared[0], shared[1]), nil
 }
 
 // file is a policy's text as JSON. That it is canonical is for Decode to compare.

@@ -212,7 +212,7 @@ func (c *Codebook) parse(atoms [][]float64, weights []float64) (points, mu []flo
 	}
 	total := 0.0
 	for i, v := range weights {
-		if !(v >= 0 && v <= 2) {
+		if !(v >= 0) {
 			return nil, nil, fmt.Errorf("%w: weight %d is %v", ErrWeights, i, v)
 		}
 		total += v
