@@ -54,7 +54,7 @@
 // Candidates and costs take N (d+1) (1 + atoms) operations. With d = 63 and N = 1024 a release takes 1 ms for a point
 // and 3 ms for 20 atoms. Memory is two float64 for each pair of candidate and atom, and for each coordinate of an atom.
 //
-// Limits bound the work of a release, whatever the data: N (d+1) <= 2^26, N (d+1) atoms <= 2^31, N atoms <= 2^20, atoms
+// Limits bound the work of a release, whatever the data: N (d+1) <= 2^26, N (d+1) atoms < 2^31, N atoms <= 2^20, atoms
 // (d+1) <= 2^24, and N <= 2^15 if there is more than one atom. At the first three limits a release takes about 3 s, 1 s
 // and 0.1 s. The assignment of several atoms stops after 2^30 steps, about 4 to 8 s, and its state is then rounded into
 // the box. Most assignments end long before. Memory stays within 400 MiB, gzip included.
