@@ -1,9 +1,12 @@
 package codebook
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
@@ -119,16 +122,17 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// TestConfigLimits: each limit on the work of a release, where no other holds, at its edge and one above.
+// TestConfigLimits: each limit on the work of a release, where no other holds, at its edge and one above. The numbers are
+// those of docs/spec/codebook.md.
 func TestConfigLimits(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
 		points, coords, atoms int
 	}{
-		{"coordinates of points", maxCoords >> 10, 1 << 10, 1},
-		{"products", maxTerms >> 12 / MaxAtoms, 1 << 12, MaxAtoms},
-		{"costs", maxCosts / MaxAtoms, 2, MaxAtoms},
-		{"points for many atoms", maxMany, 2, 2},
+		{"coordinates of points", 1 << 16, 1 << 10, 1},
+		{"products", 1<<10 - 1, 1 << 12, 1 << 9},
+		{"costs", 1 << 11, 2, 1 << 9},
+		{"points for many atoms", 1 << 15, 2, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for more := range 2 {
@@ -140,7 +144,7 @@ func TestConfigLimits(t *testing.T) {
 		})
 	}
 	for more := range 2 {
-		cfg := Config{Dim: maxVector/MaxAtoms - 1 + more, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 2, High: 1, Bits: 62, Atoms: MaxAtoms}
+		cfg := Config{Dim: 1<<24/MaxAtoms - 1 + more, P: 2, Epsilon: given.Epsilon(t, "1"), Points: 2, High: 1, Bits: 62, Atoms: MaxAtoms}
 		if _, err := cfg.check(); errors.Is(err, ErrConfig) != (more > 0) {
 			t.Errorf("coordinates of atoms, %d above: %v", more, err)
 		}
@@ -157,6 +161,30 @@ func TestDot(t *testing.T) {
 		}
 		x, y = append(x, float64(n+1)), append(y, float64(int(3)<<n))
 		want += x[n] * y[n]
+	}
+	// In one lane, each of these would be lost beside the 1. So a law is a function of the data to the last bit.
+	tiny := math.Ldexp(1, -53)
+	if got := dot([]float64{1, tiny, tiny, tiny}, []float64{1, 1, 1, 1}); got != 1+2*tiny {
+		t.Errorf("four coordinates: 1 + %v", got-1)
+	}
+}
+
+// TestCosts: powers of distances, for the exponents that have a form of their own and for others.
+func TestCosts(t *testing.T) {
+	for _, p := range []float64{0.5, 1, 1.5, 2, 3, 12} {
+		b := design(t, Config{Dim: 2, P: p, Epsilon: given.Epsilon(t, "1"), Points: 32})
+		x := []float64{0.6, 0, 0.8}
+		var want []float64
+		for j := range 32 {
+			y, err := b.Candidate(seeds(8), j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, math.Pow(math.Hypot(math.Hypot(x[0]-y[0], x[1]-y[1]), x[2]-y[2]), p))
+		}
+		// Of 32 candidates none is within 0.05, so the square, of 2-2<x,y>, is good to 1e-15/0.0025.
+		numtest.NearSlice(t, fmt.Sprint("p = ", p), b.costs(seeds(8), x), want,
+			numtest.Tol{Rel: 1e-11, Why: "cancellation in 2-2<x,y>, to the power p/2"})
 	}
 }
 
@@ -219,6 +247,13 @@ func TestDefaults(t *testing.T) {
 	} {
 		if big := design(t, Config{Dim: d.dim, P: 2, Epsilon: given.Epsilon(t, "1"), Points: d.points}).Config(); big.Atoms != d.atoms {
 			t.Errorf("%d atoms for %d points of S^%d, want %d", big.Atoms, d.points, d.dim, d.atoms)
+		}
+	}
+	// No S is above 0.733, which this dimension and p have where eps is near 0. So at least one point is low.
+	for points, high := range map[int]int{2: 1, 3: 2, 4: 3} {
+		cfg := Config{Dim: 4, P: 12, Epsilon: given.Epsilon(t, "1e-3"), Points: points}
+		if got := design(t, cfg).Config().High; got != high {
+			t.Errorf("%d of %d points high, want %d", got, points, high)
 		}
 	}
 	*c.Box() = ldp.Polytope{}
@@ -319,6 +354,32 @@ func TestCandidateAlone(t *testing.T) {
 			if _, err := b.Candidate(seeds(3), j); !errors.Is(err, ErrReport) {
 				t.Errorf("candidate %d: %v", j, err)
 			}
+		}
+	}
+}
+
+// TestErrorTexts: errors name the limits that hold.
+func TestErrorTexts(t *testing.T) {
+	c := tiny(t) // S^2, 9 points
+	design := func(change func(cfg *Config)) error {
+		cfg := c.Config()
+		change(&cfg)
+		_, err := New(cfg)
+		return err
+	}
+	_, noHigh := Decode([]byte(strings.Replace(string(c.text), `"high":3`, `"high":0`, 1)))
+	index := slices.Concat([]byte(magic), make([]byte, 64), binary.LittleEndian.AppendUint32(nil, 1<<20))
+	for want, err := range map[string]error{
+		"High is 9, want 1 to 8, or 0":             design(func(cfg *Config) { cfg.High = 9 }),
+		"High is 0, want 1 to 8":                   noHigh,
+		"9 points in 9000001 coordinates, 4 atoms": design(func(cfg *Config) { cfg.Dim = 9e6 }),
+		"2 coordinates, want 3":                    c.CheckAtoms([][]float64{{1, 2}}, []float64{1}),
+		"index 1048576, at most 1048575":           new(Report).UnmarshalBinary(index),
+		"142 characters, want 144":                 new(Report).UnmarshalText(make([]byte, 142)),
+		"1048577 bytes, at most 1048576":           func() error { _, err := Decode(make([]byte, 1<<20+1)); return err }(),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

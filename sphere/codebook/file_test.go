@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -204,6 +205,49 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	if _, err := Decode(make([]byte, MaxBytes+1)); !errors.Is(err, ErrFormat) {
 		t.Errorf("a file that is too long: %v", err)
+	}
+}
+
+// TestDecodeTells: where a file leaves the canonical text, and that a file of just MaxBytes is read.
+func TestDecodeTells(t *testing.T) {
+	text := string(tiny(t).text)
+	p := strings.Index(text, `.5",`) + len(".5")
+	for _, c := range []struct {
+		name, text   string
+		line, offset int
+	}{
+		{"a digit in p", text[:p] + "0" + text[p:], 4, p},
+		{"a space at the start", " " + text, 1, 0},
+		{"no last line end", text[:len(text)-1], 15, len(text) - 1},
+		{"spaces up to the limit", text + strings.Repeat(" ", MaxBytes-len(text)), 16, len(text)},
+	} {
+		_, err := Decode([]byte(c.text))
+		want := fmt.Sprintf("line %d, offset %d: not the canonical text", c.line, c.offset)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", c.name, err, want)
+		}
+	}
+}
+
+// TestLargestPolicy: the longest texts that a policy may have, of characters that the file escapes, leave it below
+// MaxBytes.
+func TestLargestPolicy(t *testing.T) {
+	cfg := tiny(t).Config()
+	cfg.Provenance.Note = strings.Repeat(`"`, 4096)
+	cfg.Metadata = map[string]string{}
+	for n := range 64 {
+		cfg.Metadata[fmt.Sprintf(`%s%02d`, strings.Repeat(`"`, 62), n)] = strings.Repeat(`"`, 4096)
+	}
+	c := design(t, cfg)
+	if len(c.text) < MaxBytes/2 || len(c.text) > MaxBytes {
+		t.Errorf("%d bytes, want half of %d and more, but not all", len(c.text), MaxBytes)
+	}
+	if back, err := Decode(c.text); err != nil || back.ID() != c.ID() {
+		t.Errorf("read back: %v", err)
+	}
+	cfg.Metadata["more"] = ""
+	if _, err := New(cfg); !errors.Is(err, ErrConfig) {
+		t.Errorf("65 entries: %v", err)
 	}
 }
 

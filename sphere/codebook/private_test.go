@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,6 +71,9 @@ func comparePlain(t testing.TB, c *Codebook, data string) (ok bool) {
 		t.Fatalf("%q: %v, usable by the grammar: %v", data, err, ok)
 	}
 	for i := range atoms {
+		if len(got[i]) != cap(got[i]) {
+			t.Fatalf("%q: room for %d numbers, with %d in it", data, cap(got[i]), len(got[i]))
+		}
 		for j, v := range atoms[i] {
 			if math.Float64bits(got[i][j]) != math.Float64bits(v) {
 				t.Fatalf("%q: vector %d is %v, want %v", data, i, got[i], atoms[i])
@@ -126,6 +130,9 @@ func TestPrivateGrammar(t *testing.T) {
 		{"starts with a point", "1,.5,0,1\n", false},
 		{"space", "1, 1,0,0\n", false},
 		{"empty coordinate", "1,,0,1\n", false},
+		{"empty last coordinate", "1,1,0,\n", false},
+		{"empty weight", ",1,0,0\n", false},
+		{"a comma before a line", ",1,1,0,0\n", false},
 		{"65 characters", "1," + long + "1,0,0\n", false},
 		{"NUL", "1,1,0,0\x00\n", false},
 		{"a bare carriage return", "1,1,0,0\r1,1,0,0\n", false},
@@ -224,6 +231,43 @@ func TestParseMass(t *testing.T) {
 		}
 		if !(math.Abs(sum-1) <= 0x1p-51) { // three quotients and two sums, below 1 each
 			t.Errorf("weights %v: %v, of sum %v", weights, mu, sum)
+		}
+	}
+}
+
+// TestNoWeight: atoms without weight are left out, wherever they stand, and all others are kept.
+func TestNoWeight(t *testing.T) {
+	c := &Codebook{cfg: Config{Dim: 1, Atoms: 3}}
+	for _, weights := range [][]float64{{0, 1, 0}, {0, 0, 1}, {0.5, 0, 0.5}, {0, 0.25, 0.75}} {
+		var want, kept []float64
+		all := [][]float64{{1, 0}, {0, 1}, {-1, 0}}
+		for i, w := range weights {
+			if w > 0 {
+				want, kept = append(want, all[i]...), append(kept, w)
+			}
+		}
+		points, mu, err := c.parse(all, weights)
+		if err != nil || !slices.Equal(points, want) || !slices.Equal(mu, kept) {
+			t.Errorf("weights %v: atoms %v with %v, %v", weights, points, mu, err)
+		}
+	}
+}
+
+// TestFormatPrivateOfMaxBytes: data are written if they have the length that can be read, and not if they have a byte
+// more.
+func TestFormatPrivateOfMaxBytes(t *testing.T) {
+	const numeral = len(",-1.7976931348623157e+308")
+	for more := range 2 {
+		x := slices.Repeat([]float64{-math.MaxFloat64}, private.MaxBytes/numeral)
+		last, err := strconv.ParseFloat("0."+strings.Repeat("1", private.MaxBytes+more-len("1\n,0.")-numeral*len(x)), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x = append(x, last)
+		c := &Codebook{cfg: Config{Dim: len(x) - 1, Atoms: 1}, text: []byte{}}
+		text, err := c.FormatPrivate([][]float64{x}, []float64{1})
+		if more == 0 && (err != nil || len(text) != private.MaxBytes) || more == 1 && !errors.Is(err, ErrWeights) {
+			t.Errorf("%d bytes above the limit: %d bytes, %v", more, len(text), err)
 		}
 	}
 }

@@ -91,8 +91,12 @@ func TestReportErrors(t *testing.T) {
 		binary("magic", b)
 	}
 	b := bytes.Clone(good)
-	b[ReportSize-2] = 0x10 // 2^20
+	copy(b[ReportSize-4:], []byte{0, 0, 0x10, 0}) // 2^20
 	binary("index", b)
+	copy(b[ReportSize-4:], []byte{0xff, 0xff, 0x0f, 0})
+	if last := read(t, b); last.Index() != MaxPoints-1 {
+		t.Errorf("the last index is read as %d", last.Index())
+	}
 	binary("zero", append([]byte(magic), make([]byte, ReportSize-len(magic))...))
 	for _, s := range []string{"", report.String()[2:], report.String() + "00", strings.ToUpper(report.String()),
 		"zz" + report.String()[2:]} {

@@ -198,3 +198,127 @@ func TestLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelTables: a step that leaves a candidate as full and as low as it was looks at no table and changes none.
+func TestLevelTables(t *testing.T) {
+	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
+	step := func(d float64, put, take price, work int) {
+		t.Helper()
+		before := a.work
+		a.change(0, 0, d)
+		a.level(0, d)
+		if a.put[0] != put || a.take[0] != take || before-a.work != work {
+			t.Errorf("by %v to %v: put %v, want %v; take %v, want %v; %d entries looked at, want %d", d, a.mass[0], a.put[0],
+				put, a.take[0], take, before-a.work, work)
+		}
+	}
+	step(0, price{0, 0}, none, 0)               // low
+	step(0.0625, price{0, 0}, price{0, 0}, 0)   // no longer
+	step(0.0625, price{0, 0}, price{0, 0}, 0)   // between
+	step(-0.0625, price{0, 0}, price{0, 0}, 0)  // between
+	step(0.1875, price{1, 1}, price{0, 0}, a.n) // full: another candidate to raise is looked for
+	step(0.0625, price{1, 1}, price{0, 0}, 0)   // no fuller
+	step(-0.0625, price{0, 0}, price{0, 0}, 0)  // no longer full
+	step(-0.1875, price{0, 0}, none, 1)         // low: another to lower is looked for among the one that atom 0 serves
+	step(-0.0625, price{0, 0}, none, 0)         // no lower
+	if got := a.served; len(got[0]) != 1 || len(got[1]) != 1 {
+		t.Errorf("served: %v", got)
+	}
+}
+
+// TestChange: a change that leaves a mass at 0, or above it, leaves the lists.
+func TestChange(t *testing.T) {
+	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
+	for _, c := range []struct {
+		d, pi  float64
+		served int
+	}{{0, 0, 1}, {-0.125, 0, 1}, {0.25, 0.25, 2}, {0.25, 0.5, 2}, {-0.25, 0.25, 2}, {-0.25, 0, 1}, {-0.25, 0, 1}} {
+		a.change(0, 1, c.d)
+		if pi, n := a.pi[1], len(a.served[0]); pi != c.pi || n != c.served || a.served[0][0] != 0 {
+			t.Errorf("after %v: mass %v, want %v; served %v, want %d", c.d, pi, c.pi, a.served[0], c.served)
+		}
+	}
+}
+
+// TestAssignmentOrder: among equals, the first is taken: the atom that has the lower bound of a candidate, the candidate
+// that is raised, the atom that is placed, and the end of a path. So a law is a function of the data.
+func TestAssignmentOrder(t *testing.T) {
+	a := newAssignment([]float64{3, 3, 3, 3}, []float64{1}, slices.Repeat([]float64{0.125}, 4),
+		slices.Repeat([]float64{0.375}, 4))
+	if q := a.solve(); !slices.Equal(q, []float64{0.375, 0.375, 0.125, 0.125}) {
+		t.Errorf("equal candidates get %v", q)
+	}
+	a = newAssignment([]float64{3, 3, 3, 3}, []float64{0.5, 0.5}, []float64{0.5, 0.5}, []float64{0.5, 0.5})
+	if !slices.Equal(a.pi, []float64{0.5, 0.5, 0, 0}) {
+		t.Errorf("equal atoms serve %v", a.pi)
+	}
+	a = newAssignment([]float64{3, 3}, []float64{0.5, 0.5}, []float64{0}, []float64{1})
+	a.work = 1 // for one path
+	if a.solve(); !slices.Equal(a.excess, []float64{0, 0.5, -0.5}) {
+		t.Errorf("one of two equal atoms is placed: %v is left", a.excess)
+	}
+	if a = twoEnds(); a.path(0) != 1 {
+		t.Error("of two ends at one distance, not the first")
+	}
+}
+
+// twoEnds is an atom with mass left over, and two that have given too much, both at distance 1 from it.
+func twoEnds() *assignment {
+	return newAssignment([]float64{1, 1, 0, 9, 9, 0}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.5}, []float64{0.5, 0.5})
+}
+
+// TestDust: mass up to dust, and to no more, is as good as none.
+func TestDust(t *testing.T) {
+	above := math.Nextafter(dust, 1)
+	for excess, want := range map[float64]float64{dust: 0, above: above} {
+		a := newAssignment([]float64{1}, []float64{1}, []float64{0}, []float64{1})
+		a.excess[0] = excess
+		if q := a.solve(); q[0] != want {
+			t.Errorf("of %v left over, %v is placed, want %v", excess, q[0], want)
+		}
+	}
+	for excess, end := range map[float64]int{-dust: 2, -above: 1} {
+		a := twoEnds()
+		a.excess[1] = excess
+		if got := a.path(0); got != end {
+			t.Errorf("where atom 1 has given %v too much, the path ends at %d, want %d", -excess, got, end)
+		}
+	}
+}
+
+// TestNoRoom: where the candidates have no room for all, they are filled, and the search ends at once.
+func TestNoRoom(t *testing.T) {
+	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.375, 0.375})
+	a.work = 1000
+	if q := a.solve(); !slices.Equal(q, a.hi) || !slices.Equal(a.excess, []float64{0.125, 0.125, -0.25}) || a.work < 900 {
+		t.Errorf("masses %v, left over %v, work left %d", q, a.excess, a.work)
+	}
+	if end := a.path(0); end != -1 {
+		t.Errorf("a path to %d", end)
+	}
+}
+
+// TestWork counts by hand what a problem of two atoms and two candidates makes the method look at.
+func TestWork(t *testing.T) {
+	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
+	spent := func(what string, want int) {
+		t.Helper()
+		if got := maxWork - a.work; got != want {
+			t.Errorf("%s: %d, want %d", what, got, want)
+		}
+		a.work = maxWork
+	}
+	spent("the first tables", 2*2+2*1) // for each atom two candidates to raise, and one to take over from the other
+	a.solve()
+	// Each atom fills the candidate beside it, by a path of one edge: the choice of the atom counts 1, and the search looks
+	// at two entries for each of three nodes. An atom that meant to raise the candidate that is now full looks at both
+	// candidates: first atom 0, then both atoms. The last choice finds no atom.
+	first, second, last := 1+2*3+2, 1+2*3+2*2, 1
+	spent("solve", first+second+last)
+	a.rescanTake(0)
+	spent("what atom 0 can lower", 1)
+	a.excess[0], a.work = 1, 0
+	if a.solve(); a.work != 0 || a.excess[0] != 1 {
+		t.Errorf("without work, %d more is done", -a.work)
+	}
+}
