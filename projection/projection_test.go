@@ -192,3 +192,33 @@ func TestCheckRow(t *testing.T) {
 		}
 	}
 }
+
+// TestInstance: a problem is checked from the cost on, then the source, then the box, and kept as it is checked.
+func TestInstance(t *testing.T) {
+	c := &cost.Dense{K: 3, Kv: 2, Data: make([]float64, 6)}
+	good := Problem{Cost: c, Source: []float64{3, 0, 1}, Lo: []float64{0.5, 0.5}, Hi: []float64{1, 1}}
+	var in Instance
+	for range 2 { // also after the errors below
+		if err := in.Set(good); err != nil {
+			t.Fatal(err)
+		}
+		if in.Matrix != c || in.K != 3 || in.Kv != 2 || !slices.Equal(in.Rows, []int{0, 2}) || in.Mass[1].Hi != 0.25 ||
+			!slices.Equal(in.Lo, good.Lo) || !slices.Equal(in.Hi, good.Hi) || in.Full != 1 || in.Point != nil {
+			t.Errorf("%+v", in)
+		}
+		bad := good
+		for _, tt := range []struct {
+			spoil func()
+			want  error
+		}{
+			{func() { bad.Hi = []float64{0.25, 1} }, wpmerr.ErrBox},
+			{func() { bad.Source = []float64{0, 0, 0} }, wpmerr.ErrMass},
+			{func() { bad.Cost = nil }, wpmerr.ErrShape},
+		} {
+			tt.spoil()
+			if err := in.Set(bad); !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+		}
+	}
+}

@@ -16,9 +16,9 @@ func (in *instance) complete(ctx context.Context, c *core, r *Result, b *certifi
 	if r.Reg = in.reg; b.reg != c.reg {
 		r.Reg = unscale(b.reg, c.exp, 0)
 	}
-	r.Q = append(r.Q[:0], in.lo...)
+	r.Q = append(r.Q[:0], in.Lo...)
 	for n, x := range b.q {
-		r.Q[in.col(n)] = math.Max(x, in.lo[in.col(n)])
+		r.Q[in.col(n)] = math.Max(x, in.Lo[in.col(n)])
 	}
 	r.LogV = in.everywhere(nil, math.Inf(-1))
 	for n, x := range b.logV {
@@ -74,13 +74,13 @@ func (b *certificate) original(c *core) (upper, lower float64) {
 // dual returns the dual value of potentials in units of the cost, rounded down, when scaling back has rounded
 // them.
 func (in *instance) dual(p Potentials) float64 {
-	f := make([]float64, len(in.rows))
-	for n, i := range in.rows {
+	f := make([]float64, len(in.Rows))
+	for n, i := range in.Rows {
 		f[n] = p.F[i]
 	}
-	value, off := kl.Dual(in.mass, f, p.G, in.lo, in.hi)
+	value, off := kl.Dual(in.mass, f, p.G, in.Lo, in.Hi)
 	// As in shift; products may also underflow, each by half the smallest float at most.
-	value -= off + float64(7*len(f)+3*in.kv)*math.SmallestNonzeroFloat64
+	value -= off + float64(7*len(f)+3*in.Kv)*math.SmallestNonzeroFloat64
 	if !(value > 0) { // also when a term overflows
 		return 0
 	}
@@ -97,7 +97,7 @@ func (in *instance) col(n int) int {
 
 // everywhere returns kv entries: x in the live columns, other elsewhere.
 func (in *instance) everywhere(x []float64, other float64) []float64 {
-	y := make([]float64, in.kv)
+	y := make([]float64, in.Kv)
 	for j := range y {
 		y[j] = other
 	}
@@ -126,7 +126,7 @@ func unscale(x float64, exp, dir int) float64 {
 // <= C_ij for all floats returned. If the context ends on the way, rows that were not read get potentials that hold
 // for all costs, as do columns without a part, and the status is Cancelled.
 func (in *instance) potentials(ctx context.Context, c *core, r *Result, b *certificate) error {
-	f, g := make([]float64, in.k), in.everywhere(b.b, 0)
+	f, g := make([]float64, in.K), in.everywhere(b.b, 0)
 	in.unscaled(c, b, f, g)
 	w := &watch{ctx: ctx}
 	if in.cols != nil {
@@ -155,7 +155,7 @@ func (in *instance) unscaled(c *core, b *certificate, f, g []float64) {
 			y = math.Nextafter(y-unscale(c.rng, c.exp, 1)*0x1p-52, down)
 			y = math.Nextafter(c.base[n]+y, down)
 		}
-		f[in.rows[n]] = math.Max(y, -math.MaxFloat64)
+		f[in.Rows[n]] = math.Max(y, -math.MaxFloat64)
 	}
 	if c.exp == 0 {
 		return
@@ -173,7 +173,7 @@ func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 	var bare []int
 	n := 0
 	for i := range f {
-		if n < len(in.rows) && in.rows[n] == i {
+		if n < len(in.Rows) && in.Rows[n] == i {
 			if n++; in.mass[n-1] > 0 {
 				continue
 			}
@@ -184,8 +184,8 @@ func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 	if bare == nil || !read || in.gridRows(f, g, bare) {
 		return nil
 	}
-	err := rowcache.Read(w.ctx, in.matrix, bare, nil, func(n int, row []float64) error {
-		if err := projection.CheckRow(bare[n], row, in.kv); err != nil {
+	err := rowcache.Read(w.ctx, in.Matrix, bare, nil, func(n int, row []float64) error {
+		if err := projection.CheckRow(bare[n], row, in.Kv); err != nil {
 			return err
 		}
 		f[bare[n]] = max(math.Nextafter(loops.MinDiff(row, g), math.Inf(-1)), -math.MaxFloat64)
@@ -200,16 +200,16 @@ func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 // deadColumns sets g in the columns that take no part to the largest potentials that will do, or to some that hold for
 // all costs if the context ends.
 func (in *instance) deadColumns(w *watch, c *core, f, g []float64) {
-	least := make([]float64, in.kv)
-	part := slices.Repeat([]float64{math.MaxFloat64}, loops.Chunks(c.k, in.kv)*in.kv)
-	w.rows(c.k, in.kv, func(ch, a int) {
+	least := make([]float64, in.Kv)
+	part := slices.Repeat([]float64{math.MaxFloat64}, loops.Chunks(c.k, in.Kv)*in.Kv)
+	w.rows(c.k, in.Kv, func(ch, a int) {
 		if in.mass[a] > 0 {
-			loops.MinInto(part[ch*in.kv:(ch+1)*in.kv], c.full[a], f[in.rows[a]])
+			loops.MinInto(part[ch*in.Kv:(ch+1)*in.Kv], c.full[a], f[in.Rows[a]])
 		}
 	})
 	loops.JoinMinima(least, part)
 	top := 0.0
-	for a, i := range in.rows {
+	for a, i := range in.Rows {
 		if in.mass[a] > 0 {
 			top = max(top, f[i])
 		}

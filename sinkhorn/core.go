@@ -50,8 +50,8 @@ const (
 // load reads and checks the rows with mass. If the context ends on the way, the costs are cut, and nothing else of
 // them counts.
 func load(ctx context.Context, in *instance) (*core, error) {
-	c := &core{watch: &watch{ctx: ctx}, k: len(in.rows), n: in.live(), mass: in.mass, lo: in.compact(in.lo),
-		hi: in.compact(in.hi), fixed: in.level != 0, tiny: len(in.tiny), choose: in.choose, reg: in.reg}
+	c := &core{watch: &watch{ctx: ctx}, k: len(in.Rows), n: in.live(), mass: in.mass, lo: in.compact(in.Lo),
+		hi: in.compact(in.Hi), fixed: in.Full != 0, tiny: len(in.tiny), choose: in.choose, reg: in.reg}
 	if c.ended() {
 		return c, nil
 	}
@@ -66,13 +66,13 @@ func load(ctx context.Context, in *instance) (*core, error) {
 		c.row, data = make([][]float64, c.k), make([]float64, c.k*c.n)
 	}
 	held := c.full
-	if _, dense := in.matrix.(*cost.Dense); dense {
+	if _, dense := in.Matrix.(*cost.Dense); dense {
 		held = nil // rows are in memory
 	}
-	err := rowcache.Read(ctx, in.matrix, in.rows, held, func(r int, row []float64) error {
+	err := rowcache.Read(ctx, in.Matrix, in.Rows, held, func(r int, row []float64) error {
 		lo, hi, ok := loops.Extent(row)
-		if !ok || len(row) != in.kv {
-			return projection.CheckRow(in.rows[r], row, in.kv)
+		if !ok || len(row) != in.Kv {
+			return projection.CheckRow(in.Rows[r], row, in.Kv)
 		}
 		if held == nil {
 			c.full[r] = row

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -36,17 +37,18 @@ func TestBoxes(t *testing.T) {
 		{0.5, math.Inf(1), 0, false, wpmerr.ErrNotFinite}, {-1, 1, 0, false, wpmerr.ErrNegative}, {2, 1, 0, false, wpmerr.ErrBox},
 		{0, 1e300, 0, false, nil}, {1e300, 1e300, 0, false, wpmerr.ErrInfeasible},
 	} {
-		in := &instance{kv: 4}
+		in := &instance{Instance: projection.Instance{Kv: 4}}
 		lo, hi := slices.Repeat([]float64{tt.lo / 4}, 4), slices.Repeat([]float64{tt.hi / 4}, 4)
-		err := in.setBox(lo, hi)
+		err := in.Box.Set(4, lo, hi)
 		if tt.err != nil || err != nil {
 			if !is(err, tt.err) {
 				t.Errorf("%+v: %v", tt, err)
 			}
 			continue
 		}
-		if in.level != tt.level || in.point != tt.point || len(in.cols) != 0 || len(in.tiny) != 0 {
-			t.Errorf("%+v: level %d, point %v", tt, in.level, in.point)
+		in.chooseColumns()
+		if in.Full != tt.level || (in.Point != nil) != tt.point || len(in.cols) != 0 || len(in.tiny) != 0 {
+			t.Errorf("%+v: level %d, point %v", tt, in.Full, in.Point != nil)
 		}
 		for j := range 4 {
 			low, high := lo[j], hi[j]
@@ -58,18 +60,19 @@ func TestBoxes(t *testing.T) {
 			case tt.level < 0:
 				low = high
 			}
-			if in.lo[j] != low || in.hi[j] != high {
-				t.Errorf("%+v: column %d in [%v, %v]", tt, j, in.lo[j], in.hi[j])
+			if in.Lo[j] != low || in.Hi[j] != high {
+				t.Errorf("%+v: column %d in [%v, %v]", tt, j, in.Lo[j], in.Hi[j])
 			}
 		}
 		p := Problem{Cost: dense(t, []float64{1, 2, 3, 4}), Source: []float64{1}, Lo: lo, Hi: hi, Reg: 1}
-		if v, err := newVerifier(p, in.lo); tt.level != 0 && (err != nil || !slices.Equal(v.Lo, v.Hi)) {
+		if v, err := newVerifier(p, in.Lo); tt.level != 0 && (err != nil || !slices.Equal(v.Lo, v.Hi)) {
 			t.Errorf("%+v: Verify says %v", tt, err)
 		}
 	}
 	// Columns with next to no room take no part.
-	in := &instance{kv: 5}
-	if err := in.setBox([]float64{0, 0, 0, 0, 0}, []float64{1, tinyMass, 2 * tinyMass, 0, 1}); err != nil ||
+	in := &instance{Instance: projection.Instance{Kv: 5}}
+	err := in.Box.Set(5, []float64{0, 0, 0, 0, 0}, []float64{1, tinyMass, 2 * tinyMass, 0, 1})
+	if in.chooseColumns(); err != nil ||
 		!slices.Equal(in.cols, []int{0, 2, 4}) || !slices.Equal(in.tiny, []int{1}) || in.live() != 3 {
 		t.Errorf("%v, columns %v and %v", err, in.cols, in.tiny)
 	}
@@ -84,12 +87,12 @@ func TestLoad(t *testing.T) {
 	for n := range 70 {
 		p := awkward(g, n%7, g.problem(2+g.intn(6), 3+g.intn(6), 0.1))
 		in, c := loaded(t, p)
-		if c.k != len(in.rows) || c.n != in.live() {
+		if c.k != len(in.Rows) || c.n != in.live() {
 			t.Fatalf("%d x %d", c.k, c.n)
 		}
 		var top, high, most, rng, offset float64
-		for r, i := range in.rows {
-			row := p.Cost.Row(i, make([]float64, in.kv))
+		for r, i := range in.Rows {
+			row := p.Cost.Row(i, make([]float64, in.Kv))
 			least, largest := math.Inf(1), 0.0
 			for l := range c.n {
 				least, largest = min(least, row[in.col(l)]), max(largest, row[in.col(l)])

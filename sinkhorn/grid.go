@@ -20,11 +20,11 @@ const fewRows = 64
 
 // separable returns the grid that the method for grids applies to, or nil.
 func (in *instance) separable(s Settings) *cost.Grid {
-	g := cost.Separable(in.matrix)
+	g := cost.Separable(in.Matrix)
 	if g == nil || s.Method == Paper {
 		return nil
 	}
-	if len(in.rows) <= fewRows || len(in.rows) < gridCells/in.kv {
+	if len(in.Rows) <= fewRows || len(in.Rows) < gridCells/in.Kv {
 		return nil
 	}
 	return g
@@ -39,8 +39,8 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 			return Result{}, err
 		}
 	}
-	mu := make([]float64, in.k)
-	for n, i := range in.rows {
+	mu := make([]float64, in.K)
+	for n, i := range in.Rows {
 		mu[i] = in.mass[n]
 	}
 	rng := grid.Range(g, mu)
@@ -50,7 +50,7 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 	if in.reg < minRelReg*rng {
 		return Result{}, fmt.Errorf("%w: Reg = %v is below %v of the range %v of the cost", wpmerr.ErrReg, in.reg, minRelReg, rng)
 	}
-	a := grid.Solve(ctx, grid.Problem{Grid: g, Mu: mu, Lo: in.lo, Hi: in.hi, Reg: in.reg},
+	a := grid.Solve(ctx, grid.Problem{Grid: g, Mu: mu, Lo: in.Lo, Hi: in.Hi, Reg: in.reg},
 		grid.Settings{Tolerance: set.Tolerance, Gap: set.Gap, MaxIterations: set.MaxIterations, Initial: set.Initial,
 			Choose: in.choose})
 	r := Result{
@@ -69,8 +69,8 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 // gridRows fills in the potentials f of rows without mass on a large grid at squared distance, given the prices
 // g of all columns, and reports whether it has.
 func (in *instance) gridRows(f, g []float64, bare []int) bool {
-	c := cost.Separable(in.matrix)
-	if c == nil || in.k < gridCells/in.kv {
+	c := cost.Separable(in.Matrix)
+	if c == nil || in.K < gridCells/in.Kv {
 		return false
 	}
 	all := grid.RowPotentials(c, g)

@@ -39,7 +39,7 @@ func TestShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := p.box
-		in.rows, in.mass = make([]int, tt.rows), make([]float64, tt.rows)
+		in.Rows, in.mass = make([]int, tt.rows), make([]float64, tt.rows)
 		if got := p.start(context.Background(), &in) != nil; got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}

@@ -46,24 +46,16 @@ const (
 	minRelReg = 1e-9
 )
 
-// instance is a validated problem in the form that the solvers work on.
+// instance is a validated problem in the form that the solvers work on: its Rows are those that take part, and mass
+// has their masses. If the lower bounds fill everything, or the upper ones do, Lo and Hi are both the point that is left.
 type instance struct {
-	matrix cost.Matrix
-	k, kv  int
-	source projection.Source
-	rows   []int     // rows with mass, ascending
-	mass   []float64 // their masses over the total
-	faint  []int     // rows whose mass is below the least float: they take no part
-	// lo, hi is the box, kv entries, or the point rounded to floats when it is one.
-	lo, hi []float64
-	// cols lists the columns that take part, hi > tinyMass, ascending; nil when all do. tiny lists
-	// those with 0 < hi <= tinyMass.
+	projection.Instance
+	mass  []float64 // over the total
+	faint []int     // rows whose mass is below the least float: they take no part
+	// cols lists the columns that take part, Hi > tinyMass, ascending; nil when all do. tiny lists
+	// those with 0 < Hi <= tinyMass.
 	cols, tiny []int
-	// level is +1 if the lower bounds fill everything and -1 if the upper ones do, else 0; then
-	// q is fixed. point says that the box was scaled to be a point.
-	level int
-	point bool
-	reg   float64
+	reg        float64
 	// choose says that Reg is chosen by Settings.Gap. Then reg is the least one that may be: 1 until the costs are known.
 	choose bool
 }
@@ -75,7 +67,7 @@ func leastReg(rng float64) float64 { return max(minRelReg*rng, 0x1p-1022) }
 // live returns the number of columns that take part.
 func (in *instance) live() int {
 	if in.cols == nil {
-		return in.kv
+		return in.Kv
 	}
 	return len(in.cols)
 }
@@ -94,17 +86,12 @@ func (in *instance) compact(x []float64) []float64 {
 
 // newInstance validates p. Costs are checked when they are read, and Reg against their range then.
 func newInstance(p Problem) (*instance, error) {
-	k, kv, err := projection.Dims(p.Cost)
-	if err != nil {
+	in := &instance{reg: p.Reg}
+	if err := in.Set(p.Exact()); err != nil {
 		return nil, err
 	}
-	in := &instance{matrix: p.Cost, k: k, kv: kv, reg: p.Reg}
-	if err := in.setSource(p.Source, p.Support); err != nil {
-		return nil, err
-	}
-	if err := in.setBox(p.Lo, p.Hi); err != nil {
-		return nil, err
-	}
+	in.weigh()
+	in.chooseColumns()
 	return in, checkReg("Reg", p.Reg)
 }
 
@@ -116,21 +103,18 @@ func checkReg(name string, x float64) error {
 	return nil
 }
 
-// setSource reads the rows with mass.
-func (in *instance) setSource(source []float64, support []int) error {
-	if err := in.source.Set(in.k, source, support); err != nil {
-		return err
-	}
-	in.rows, in.mass, in.faint = in.rows[:0], in.mass[:0], in.faint[:0]
-	for n, i := range in.source.Rows {
-		if m := in.source.Mass[n].Float(); m > 0 {
-			in.rows = append(in.rows, i)
+// weigh finds the masses of the rows, and takes out those that are too small.
+func (in *instance) weigh() {
+	rows := in.Rows
+	in.Rows, in.mass, in.faint = rows[:0], in.mass[:0], in.faint[:0]
+	for n, i := range rows {
+		if m := in.Mass[n].Float(); m > 0 {
+			in.Rows = append(in.Rows, i)
 			in.mass = append(in.mass, m)
 		} else {
 			in.faint = append(in.faint, i)
 		}
 	}
-	return nil
 }
 
 // faintRows is what the rows whose mass is below the least float add to an upper bound.
@@ -142,8 +126,8 @@ type faintRows struct {
 // readFaint reads the rows whose mass is below the least float, unless the context ends: then the error is its own.
 func (in *instance) readFaint(ctx context.Context) (l faintRows, err error) {
 	top := make([]float64, len(in.faint))
-	err = rowcache.Read(ctx, in.matrix, in.faint, nil, func(n int, row []float64) error {
-		if err := projection.CheckRow(in.faint[n], row, in.kv); err != nil {
+	err = rowcache.Read(ctx, in.Matrix, in.faint, nil, func(n int, row []float64) error {
+		if err := projection.CheckRow(in.faint[n], row, in.Kv); err != nil {
 			return err
 		}
 		top[n] = slices.Max(row)
@@ -168,38 +152,25 @@ func (l faintRows) add(upper, charged, most float64) float64 {
 	return min(math.Nextafter(upper+l.cost, math.Inf(1)), max(most, l.top))
 }
 
-// setBox checks the bounds.
-func (in *instance) setBox(lo, hi []float64) error {
-	var b projection.Box
-	if err := b.Set(in.kv, lo, hi); err != nil {
-		return err
-	}
-	in.lo, in.hi, in.level, in.point = b.Lo, b.Hi, b.Full, b.Point != nil
-	switch in.level { // one point is left
+// chooseColumns finds the columns that take part.
+func (in *instance) chooseColumns() {
+	switch in.Full { // one point is left
 	case 1:
-		in.hi = in.lo
+		in.Hi = in.Lo
 	case -1:
-		in.lo = in.hi
+		in.Lo = in.Hi
 	}
-	dead := 0
-	for j, h := range in.hi {
+	cols := make([]int, 0, in.Kv)
+	for j, h := range in.Hi {
 		if h > tinyMass {
-			continue
-		}
-		dead++
-		if h > 0 {
+			cols = append(cols, j)
+		} else if h > 0 {
 			in.tiny = append(in.tiny, j)
 		}
 	}
-	if dead > 0 {
-		in.cols = make([]int, 0, in.kv-dead)
-		for j, h := range in.hi {
-			if h > tinyMass {
-				in.cols = append(in.cols, j)
-			}
-		}
+	if len(cols) < in.Kv {
+		in.cols = cols
 	}
-	return nil
 }
 
 // RelativeReg returns rho * R, R = max_i (max_j C_ij - min_j C_ij) being the range of the cost, or

@@ -71,15 +71,15 @@ func (in *instance) finish(ctx context.Context, c *core, r Result, b *certificat
 // throughout, which stands for a plan that moves nothing.
 func (in *instance) unfinished(r *Result, most float64, q []float64) {
 	r.Status, r.Reg = Cancelled, in.reg
-	r.Q = slices.Clone(in.lo)
-	if in.level == 0 {
+	r.Q = slices.Clone(in.Lo)
+	if in.Full == 0 {
 		var low, room float64 // a column holds 1 at most
-		for j, l := range in.lo {
+		for j, l := range in.Lo {
 			low += l
-			room += min(in.hi[j], 1) - l
+			room += min(in.Hi[j], 1) - l
 		}
-		for j, h := range in.hi {
-			r.Q[j] += (min(h, 1) - in.lo[j]) * ((1 - low) / room)
+		for j, h := range in.Hi {
+			r.Q[j] += (min(h, 1) - in.Lo[j]) * ((1 - low) / room)
 		}
 		if num.Sum(q) > 0.5 {
 			for n, x := range q {
@@ -87,12 +87,12 @@ func (in *instance) unfinished(r *Result, most float64, q []float64) {
 			}
 		}
 		for j, x := range r.Q {
-			r.Q[j] = max(in.lo[j], min(x, in.hi[j]))
+			r.Q[j] = max(in.Lo[j], min(x, in.Hi[j]))
 		}
-		kl.Repair(r.Q, in.lo, in.hi)
+		kl.Repair(r.Q, in.Lo, in.Hi)
 	}
 	r.LogV = in.everywhere(nil, math.Inf(-1))
-	r.Potentials = Potentials{F: make([]float64, in.k), G: make([]float64, in.kv)}
+	r.Potentials = Potentials{F: make([]float64, in.K), G: make([]float64, in.Kv)}
 	r.Transport, r.Objective, r.Residual = 0, 0, num.Sum(r.Q)
 	r.Lower, r.Upper, r.Posterior = 0, most, most
 }

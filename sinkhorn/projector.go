@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -49,29 +48,29 @@ const sharedCells = 1 << 26
 // unless it is a *cost.Dense, which must not change. Settings.Initial and History are for a single distribution, and
 // give ErrSettings here. If ctx ends while the cost is read, the error is ErrNotConverged.
 func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
-	k, kv, err := projection.Dims(c)
-	if err != nil {
+	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), box: instance{reg: reg}}
+	if err := p.box.SetCost(c); err != nil {
 		return nil, err
 	}
-	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), box: instance{k: k, kv: kv, reg: reg}}
-	if err := p.box.setBox(p.lo, p.hi); err != nil {
+	if err := p.box.Box.Set(p.box.Kv, p.lo, p.hi); err != nil {
 		return nil, err
 	}
+	p.box.chooseColumns()
 	if err := checkReg("Reg", reg); err != nil {
 		return nil, err
 	}
 	if s.Initial != nil || s.History {
 		return nil, fmt.Errorf("%w: Initial and History are not for a Projector", wpmerr.ErrSettings)
 	}
+	var err error
 	if p.settings, err = s.resolve(&p.box); err != nil {
 		return nil, err
 	}
 	if p.c, err = cost.Materialize(ctx, c); err != nil {
 		return nil, err
 	}
-	p.box.matrix = c // a grid has ways of its own, by its type
-	if cost.Separable(c) == nil {
-		p.box.matrix = p.c
+	if cost.Separable(c) == nil { // a grid has ways of its own, by its type
+		p.box.Matrix = p.c
 	}
 	p.ordinary = reg < 0x1p200 && reg > 0x1p-200 && len(p.box.tiny) == 0
 	return p, nil
@@ -93,15 +92,16 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 	ctx = wpmerr.Context(ctx)
 	*r = Result{}
 	in := p.box
-	if err := in.setSource(source, support); err != nil {
+	if err := in.Source.Set(in.K, source, support); err != nil {
 		return err
 	}
+	in.weigh()
 	if s := p.start(ctx, &in); s != nil && s.probe() {
 		found, b := s.finish()
 		*r, err = in.finish(ctx, s.c, found, b)
 		return err
 	}
-	*r, err = Project(ctx, Problem{Cost: p.box.matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi,
+	*r, err = Project(ctx, Problem{Cost: p.box.Matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi,
 		Reg: p.box.reg}, p.settings)
 	return err
 }
@@ -110,7 +110,7 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 // returns nil if the distribution is not one for it: one on at least half of the rows, for which Project would start at
 // Reg itself.
 func (p *Projector) start(ctx context.Context, in *instance) *fast {
-	if len(in.faint) > 0 || len(in.rows) <= fewRows || 2*len(in.rows) < p.c.K || p.settings.Method != Fast ||
+	if len(in.faint) > 0 || len(in.Rows) <= fewRows || 2*len(in.Rows) < p.c.K || p.settings.Method != Fast ||
 		!p.ordinary || len(p.c.Data) > sharedCells || in.separable(p.settings) != nil {
 		return nil
 	}
@@ -119,17 +119,17 @@ func (p *Projector) start(ctx context.Context, in *instance) *fast {
 		return nil
 	}
 	rng := 0.0
-	for _, i := range in.rows {
+	for _, i := range in.Rows {
 		rng = max(rng, shared.rng[i])
 	}
-	if !probes(len(in.rows), in.reg, rng) {
+	if !probes(len(in.Rows), in.reg, rng) {
 		return nil
 	}
 	mass := make([]float64, p.c.K)
-	for a, i := range in.rows {
+	for a, i := range in.Rows {
 		mass[i] = in.mass[a]
 	}
-	in.matrix, in.rows, in.mass = p.c, shared.rows, mass
+	in.Matrix, in.Rows, in.mass = p.c, shared.rows, mass
 	c := *shared.k.c
 	c.watch, c.mass = &watch{ctx: ctx}, mass
 	c.patient(c.k * c.n)
@@ -154,10 +154,10 @@ func (p *Projector) kernel(ctx context.Context) *sharedKernel {
 // share makes the shared kernel, if there is one. It reports false if the context has ended.
 func (p *Projector) share(ctx context.Context) (*sharedKernel, bool) {
 	in := p.box
-	in.matrix = p.c
-	in.rows, in.mass = make([]int, in.k), slices.Repeat([]float64{1}, in.k)
-	for i := range in.rows {
-		in.rows[i] = i
+	in.Matrix = p.c
+	in.Rows, in.mass = make([]int, in.K), slices.Repeat([]float64{1}, in.K)
+	for i := range in.Rows {
+		in.Rows[i] = i
 	}
 	c, err := load(ctx, &in)
 	if err != nil { // of a row that a distribution may not use: each is on its own
@@ -168,7 +168,7 @@ func (p *Projector) share(ctx context.Context) (*sharedKernel, bool) {
 	}
 	k := newKernel(c)
 	copy(k.f, c.min)
-	shared := &sharedKernel{k: k, rows: in.rows, rng: make([]float64, c.k)}
+	shared := &sharedKernel{k: k, rows: in.Rows, rng: make([]float64, c.k)}
 	shared.open = k.open(c.reg, in.mass, make([]float64, c.k), make([]float64, c.k), make([]float64, c.n))
 	for i, row := range c.row {
 		_, high, _ := loops.Extent(row)

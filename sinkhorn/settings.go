@@ -100,11 +100,11 @@ func (s Settings) resolve(in *instance) (Settings, error) {
 		return s, fmt.Errorf("%w: History is for method Paper", wpmerr.ErrSettings)
 	case in.choose && (s.Method == Paper || s.Tolerance > 0 || s.Initial != nil):
 		return s, fmt.Errorf("%w: Reg = 0 chosen by Gap is for method Fast, without Tolerance and Initial", wpmerr.ErrSettings)
-	case s.Initial != nil && len(s.Initial) != in.kv:
-		return s, fmt.Errorf("%w: Initial has %d entries, want %d", wpmerr.ErrShape, len(s.Initial), in.kv)
+	case s.Initial != nil && len(s.Initial) != in.Kv:
+		return s, fmt.Errorf("%w: Initial has %d entries, want %d", wpmerr.ErrShape, len(s.Initial), in.Kv)
 	}
 	for j, x := range s.Initial {
-		if math.IsNaN(x) || math.IsInf(x, 0) && !(x < 0 && in.hi[j] == 0) {
+		if math.IsNaN(x) || math.IsInf(x, 0) && !(x < 0 && in.Hi[j] == 0) {
 			return s, fmt.Errorf("%w: Initial[%d] = %v", wpmerr.ErrNotFinite, j, x)
 		}
 	}

@@ -57,9 +57,10 @@ func projector(t testing.TB, p Problem, s Settings) *Projector {
 func onShared(t testing.TB, pr *Projector, source []float64, support []int) bool {
 	t.Helper()
 	in := pr.box
-	if err := in.setSource(source, support); err != nil {
+	if err := in.Source.Set(in.K, source, support); err != nil {
 		t.Fatal(err)
 	}
+	in.weigh()
 	s := pr.start(context.Background(), &in)
 	return s != nil && s.probe()
 }
