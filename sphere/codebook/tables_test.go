@@ -240,8 +240,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestAssignmentOrder: among equals, the first is taken: the atom that has the lower bound of a candidate, the candidate
-// that is raised, the atom that is placed, and the end of a path. So a law is a function of the data.
+// TestAssignmentOrder: among equals, the first is taken. This holds for the atom that has the lower bound of a
+// candidate, the candidate that is raised, the atom that is placed, and the end of a path.
 func TestAssignmentOrder(t *testing.T) {
 	a := newAssignment([]float64{3, 3, 3, 3}, []float64{1}, slices.Repeat([]float64{0.125}, 4),
 		slices.Repeat([]float64{0.375}, 4))
@@ -310,9 +310,9 @@ func TestWork(t *testing.T) {
 	}
 	spent("the first tables", 2*2+2*1) // for each atom two candidates to raise, and one to take over from the other
 	a.solve()
-	// Each atom fills the candidate beside it, by a path of one edge: the choice of the atom counts 1, and the search looks
-	// at two entries for each of three nodes. An atom that meant to raise the candidate that is now full looks at both
-	// candidates: first atom 0, then both atoms. The last choice finds no atom.
+	// Each atom fills the candidate beside it, by a path of one edge. The choice of the atom counts 1, and the search
+	// looks at two entries for each of three nodes. An atom that meant to raise the candidate that is now full looks at
+	// both candidates: first atom 0, then both atoms. The last choice finds no atom.
 	first, second, last := 1+2*3+2, 1+2*3+2*2, 1
 	spent("solve", first+second+last)
 	a.rescanTake(0)
