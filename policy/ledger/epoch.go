@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -105,10 +104,10 @@ func (f Form) begin(epoch string) (time.Time, bool) {
 		if len(epoch) != len("2006-W01") {
 			return time.Time{}, false
 		}
-		year, bad := strconv.Atoi(epoch[:4])
-		week, worse := strconv.Atoi(epoch[6:])
+		year, _ := strconv.Atoi(epoch[:4]) // what is no number is in no name of the form, which Number compares
+		week, _ := strconv.Atoi(epoch[6:])
 		first := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1, which begins on a Monday
-		return first.AddDate(0, 0, 7*(week-1)-(int(first.Weekday())+6)%7), bad == nil && worse == nil
+		return first.AddDate(0, 0, 7*(week-1)-(int(first.Weekday())+6)%7), true
 	default:
 		return time.Time{}, false
 	}
@@ -168,10 +167,10 @@ func (s Schedule) Number(epoch string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s.First != "" && cmp.Less(epoch, s.First) { // names of one form order as their numbers do
+	if epoch < s.First { // names of one form order as their numbers do
 		return 0, fmt.Errorf("%w: %s is before %s, the first of the policy", ErrEpoch, epoch, s.First)
 	}
-	if s.Last != "" && cmp.Less(s.Last, epoch) {
+	if s.Last != "" && epoch > s.Last {
 		return 0, fmt.Errorf("%w: %s is after %s, the last of the policy", ErrEpoch, epoch, s.Last)
 	}
 	return t, nil

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Every day from 2000 on is in one epoch of each form. The numbers go up by one where the names change, and only there.
+// Every day from 2000 on is in one epoch of each form. The numbers go up by one where the names change, and only there,
+// and each number has its name.
 func TestEpochNumbers(t *testing.T) {
 	for _, f := range []Form{Year, Month, Week, Day} {
 		last, number := "", 0
@@ -23,6 +24,9 @@ func TestEpochNumbers(t *testing.T) {
 			}
 			if step := n - number; last != "" && (epoch == last && step != 0 || epoch != last && step != 1) {
 				t.Fatalf("%s: %s has number %d after %d of %s", f, epoch, n, number, last)
+			}
+			if epoch != last && f.Name(n) != epoch {
+				t.Fatalf("%s: %d is the number of %s and the name of it is %s", f, n, epoch, f.Name(n))
 			}
 			last, number = epoch, n
 		}
@@ -61,5 +65,45 @@ func TestEpochs(t *testing.T) {
 		if got := Month.At(time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)); got != "" {
 			t.Errorf("year %d: %q", year, got)
 		}
+	}
+}
+
+// A schedule is of a form, has a period or none, and does not end before it begins. It has its first epoch and its last,
+// and those between.
+func TestSchedules(t *testing.T) {
+	month := func(first, last string, period int) Schedule {
+		return Schedule{Epochs: Month, First: first, Last: last, Period: period}
+	}
+	for _, tc := range []struct {
+		s     Schedule
+		epoch string
+		want  error
+	}{
+		{month("", "", 0), "2000-01", nil},
+		{month("2026-02", "", 0), "2026-01", ErrEpoch}, {month("2026-02", "", 0), "2026-02", nil},
+		{month("2026-02", "", 0), "9999-12", nil},
+		{month("", "2026-02", 0), "2000-01", nil}, {month("", "2026-02", 0), "2026-02", nil},
+		{month("", "2026-02", 0), "2026-03", ErrEpoch},
+		{month("2026-02", "2026-04", 0), "2026-03", nil}, {month("2026-02", "2026-04", 0), "2026-05", ErrEpoch},
+		{month("2026-02", "2026-02", 0), "2026-02", nil}, {month("2026-02", "2026-01", 0), "2026-01", ErrSchedule},
+		{month("2026", "", 0), "2026-01", ErrSchedule}, {month("", "2026", 0), "2026-01", ErrSchedule},
+		{month("", "", 2), "2026-01", nil}, {month("", "", MaxPeriod), "2026-01", nil},
+		{month("", "", 1), "2026-01", ErrSchedule}, {month("", "", -1), "2026-01", ErrSchedule},
+		{month("", "", MaxPeriod+1), "2026-01", ErrSchedule},
+		{Schedule{Epochs: "decade"}, "2026", ErrSchedule}, {Schedule{Period: 2}, "2026", ErrSchedule},
+		{Schedule{Epochs: Year, Period: 2}, "2026", nil}, {Schedule{Epochs: Week, Period: 2}, "2026-W01", nil},
+		{Schedule{Epochs: Day, Period: 2}, "2026-01-01", nil}, {Schedule{Epochs: Day, Period: 2}, "2026-01", ErrEpoch},
+	} {
+		n, err := tc.s.Number(tc.epoch)
+		of, _ := tc.s.Epochs.Number(tc.epoch)
+		if !errors.Is(err, tc.want) || err == nil && n != of {
+			t.Errorf("%+v: %s has number %d, %v, want %d, %v", tc.s, tc.epoch, n, err, of, tc.want)
+		}
+		if check := tc.s.Check(); (check != nil) != (tc.want == ErrSchedule) {
+			t.Errorf("%+v: %v", tc.s, check)
+		}
+	}
+	if err := (Schedule{}).Check(); err != nil {
+		t.Errorf("no schedule: %v", err)
 	}
 }

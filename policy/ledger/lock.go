@@ -193,14 +193,14 @@ func lockText(path string) string {
 		return ""
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxLock+1))
+	b, _ := io.ReadAll(io.LimitReader(f, maxLock))
 	return string(b)
 }
 
 // sign writes the owner into a file that is locked in the kernel, if it is a lock. The kernel's lock is what counts, so
 // a full disk is no obstacle.
 func sign(f *os.File, path string, me owner) error {
-	b, err := io.ReadAll(io.LimitReader(f, maxLock+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxLock))
 	if err != nil {
 		return err
 	}
@@ -267,15 +267,20 @@ func noLock(path string) error {
 // starts of processes in another count.
 const initialClock = "time:[4026531834]"
 
-// self returns the owner that this process is. It knows only its number where /proc is not there, or is one of another
-// namespace, or counts time in its own way.
+// self returns the owner that this process is.
 func self() owner {
 	pid := strconv.Itoa(os.Getpid())
-	link := func(name string) string { s, _ := os.Readlink("/proc/" + name); return s }
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return ownerBy("/proc", pid, startOf(pid))
+}
+
+// ownerBy returns the owner that the process pid is by what a folder such as /proc tells it. It knows only its number
+// where the folder is not there, or is one of another namespace, or counts time in its own way.
+func ownerBy(proc, pid, start string) owner {
+	link := func(name string) string { s, _ := os.Readlink(filepath.Join(proc, name)); return s }
+	boot, _ := os.ReadFile(filepath.Join(proc, "sys/kernel/random/boot_id"))
 	ns := strings.TrimSuffix(strings.TrimPrefix(link("self/ns/pid"), "pid:["), "]")
-	me := owner{strings.TrimSuffix(string(boot), "\n"), ns, pid, startOf(pid)}
-	_, noClocks := os.Lstat("/proc/self/ns/time") // of Linux before 5.6
+	me := owner{strings.TrimSuffix(string(boot), "\n"), ns, pid, start}
+	_, noClocks := os.Lstat(filepath.Join(proc, "self/ns/time")) // of Linux before 5.6
 	clock := errors.Is(noClocks, fs.ErrNotExist) || link("self/ns/time") == initialClock
 	if _, ok := parseOwner(me.name()); !ok || link("self") != pid || !clock || slices.Contains(me[:], unknown) {
 		return owner{unknown, unknown, pid, unknown}
@@ -286,15 +291,20 @@ func self() owner {
 // startOf returns when the process of that number has started, in the words of /proc, or gone or unknown.
 func startOf(pid string) string {
 	n, err := strconv.Atoi(pid)
-	if err != nil || n <= 0 {
+	if err != nil || n < 1 {
 		return unknown
 	}
 	if missing(n) {
 		return gone
 	}
 	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(n) + "/stat")
+	return startBy(string(stat))
+}
+
+// startBy returns when a process has started by what /proc says of it, or gone or unknown.
+func startBy(stat string) string {
 	// After the name in brackets, which can have any bytes: the state is field 3, the threads are 20, the start is 22.
-	field := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	field := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	switch {
 	case len(field) < 20 || !isDigits(field[19]):
 		return unknown

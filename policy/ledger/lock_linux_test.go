@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -69,6 +70,9 @@ func TestSelf(t *testing.T) {
 			t.Errorf("the start of %q: %s", pid, got)
 		}
 	}
+	if stat, err := os.ReadFile("/proc/1/stat"); err == nil && (startOf("1") != startBy(string(stat)) || !isDigits(startOf("1"))) {
+		t.Errorf("the start of process 1: %s, by %q", startOf("1"), stat)
+	}
 	seen, _ := os.Readlink("/proc/self")
 	clock, err := os.Readlink("/proc/self/ns/time")
 	if seen != me[2] || clock != initialClock && !errors.Is(err, os.ErrNotExist) {
@@ -79,6 +83,95 @@ func TestSelf(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil || me[0]+"\n" != string(boot) || "pid:["+me[1]+"]" != ns ||
 		me[3] != startOf(me[2]) || !isDigits(me[3]) {
 		t.Errorf("%q, %v", me, err)
+	}
+}
+
+// TestOwnerBy: a process knows itself if its /proc tells all of its owner, is of its own namespace, and counts time as the
+// system does. Otherwise it knows its number alone.
+func TestOwnerBy(t *testing.T) {
+	const pid, start = "100", "5000"
+	nobody, known := owner{unknown, unknown, pid, unknown}, owner{someBoot, someNS, pid, start}
+	for _, c := range []struct{ what, self, boot, ns, clock, start string }{
+		{"all", pid, someBoot, someNS, initialClock, start},
+		{"all, of Linux before 5.6", pid, someBoot, someNS, "", start},
+		{"no boot", pid, "", someNS, initialClock, start},
+		{"an empty boot", pid, unknown, someNS, initialClock, start},
+		{"no namespace", pid, someBoot, "", initialClock, start},
+		{"another clock", pid, someBoot, someNS, "time:[4026532000]", start},
+		{"the /proc of another namespace", "101", someBoot, someNS, initialClock, start},
+		{"no start", pid, someBoot, someNS, initialClock, unknown},
+		{"one that has ended", pid, someBoot, someNS, initialClock, gone},
+	} {
+		proc := t.TempDir()
+		random, ns := filepath.Join(proc, "sys/kernel/random"), filepath.Join(proc, c.self, "ns")
+		err := errors.Join(os.MkdirAll(random, 0o700), os.MkdirAll(ns, 0o700), os.Symlink(c.self, filepath.Join(proc, "self")))
+		if c.boot != "" {
+			err = errors.Join(err, os.WriteFile(filepath.Join(random, "boot_id"), []byte(c.boot+"\n"), 0o600))
+		}
+		if c.ns != "" {
+			err = errors.Join(err, os.Symlink("pid:["+c.ns+"]", filepath.Join(ns, "pid")))
+		}
+		if c.clock != "" {
+			err = errors.Join(err, os.Symlink(c.clock, filepath.Join(ns, "time")))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := nobody
+		if strings.HasPrefix(c.what, "all") {
+			want = known
+		}
+		if got := ownerBy(proc, pid, c.start); got != want {
+			t.Errorf("%s: %q, want %q", c.what, got, want)
+		}
+	}
+}
+
+// TestStartBy reads the start of a process behind whatever name it has given itself.
+func TestStartBy(t *testing.T) {
+	const between = " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 "
+	for _, c := range []struct{ stat, want string }{
+		{"9 (sleep) S" + between + "1 0 5000", "5000"}, // the kernel goes on after that
+		{"9 (sleep) S" + between + "1 0 5000 1 2", "5000"},
+		{"9 (a) Z) S" + between + "1 0 5000 1", "5000"},
+		{"9 (sleep) S" + between + "1 0", unknown},
+		{"9 (sleep) S" + between + "1 0 x 1", unknown},
+		{"9 (sleep) Z" + between + "1 0 5000 1", gone},
+		{"9 (sleep) Z" + between + "2 0 5000 1", "5000"}, // its first thread has ended, another has not
+		{"", unknown},
+	} {
+		if got := startBy(c.stat); got != c.want {
+			t.Errorf("%q: %q, want %q", c.stat, got, c.want)
+		}
+	}
+}
+
+// TestTakeFolderRefuses: a folder that holds more than the entry of its owner by the time it is taken stays as it is, and
+// a folder whose spare one has no name that the system takes is an error.
+func TestTakeFolderRefuses(t *testing.T) {
+	dead := self()
+	dead[3] = "1"
+	dir := t.TempDir()
+	path := filepath.Join(dir, "l.lock")
+	if err := errors.Join(folderOf(path, dead), os.WriteFile(filepath.Join(path, "mine"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, dir)
+	if unlock, err := takeFolder(path, dead.name(), self()); !errors.Is(err, ErrLocked) || unlock != nil {
+		t.Errorf("two entries: %v", err)
+	}
+	if after := listing(t, dir); !slices.Equal(before, after) {
+		t.Errorf("%q became %q", before, after)
+	}
+	if dead[0] == unknown {
+		t.Skip("this /proc does not tell")
+	}
+	long := filepath.Join(dir, strings.Repeat("l", 250)+".lock") // the longest name that there is
+	if err := errors.Join(os.Mkdir(long, 0o700), os.WriteFile(filepath.Join(long, dead.name()), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if unlock, err := lock(long); !errors.Is(err, syscall.ENAMETOOLONG) || unlock != nil {
+		t.Errorf("a long name: %v", err)
 	}
 }
 
@@ -110,7 +203,7 @@ func TestLongLine(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := lockText(path); got != text[:min(len(text), maxLock+1)] {
+		if got := lockText(path); got != text[:min(len(text), maxLock)] {
 			t.Errorf("%d bytes are read of %d", len(got), len(text))
 		}
 		if unlock, err := hold(path, self()); !errors.Is(err, ErrUnusable) {
@@ -135,6 +228,16 @@ func TestHoldFollowsNoLink(t *testing.T) {
 	}
 	if unlock, err := hold(link, self()); err == nil {
 		t.Errorf("a link is followed; %v", unlock())
+	}
+	missing, loose := filepath.Join(dir, "missing"), filepath.Join(dir, "loose.lock")
+	if err := os.Symlink(missing, loose); err != nil {
+		t.Fatal(err)
+	}
+	if unlock, err := hold(loose, self()); err == nil {
+		t.Errorf("a link to nothing is followed; %v", unlock())
+	}
+	if _, err := os.Lstat(missing); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file is made where a link leads: %v", err)
 	}
 	f, err := os.Open(target)
 	if err != nil {

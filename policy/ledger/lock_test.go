@@ -325,6 +325,10 @@ func TestLockIsBesideTheFile(t *testing.T) {
 	if err := reopen(t, path, "e", "1").Close(); err != nil {
 		t.Fatal(err)
 	}
+	plain := strings.Join([]string{dir, ".", "ledger"}, string(filepath.Separator)) // no link stays as the caller spells it
+	if at, err := LockOf(plain); err != nil || at != plain+".lock" {
+		t.Errorf("LockOf(%s) = %s, %v", plain, at, err)
+	}
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
 	}

@@ -66,10 +66,13 @@ type appendFile interface {
 }
 
 // Lock implements Store.
-func (s *fileStore) Lock(ctx context.Context) error {
+func (s *fileStore) Lock(ctx context.Context) error { return retry(ctx, s.try) }
+
+// retry calls try, with pauses, while its error is ErrLocked and ctx lasts.
+func retry(ctx context.Context, try func() error) error {
 	const pause = 20 * time.Millisecond
 	for {
-		err := s.try()
+		err := try()
 		if !errors.Is(err, ErrLocked) {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -136,6 +137,23 @@ func TestLedgerWait(t *testing.T) {
 	if err := next.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Who waits looks again after a while, not all the time, and not after another error.
+func TestRetryPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, tries := time.Now(), 0
+		err := retry(t.Context(), func() error {
+			if tries++; tries < 11 {
+				return ErrLocked
+			}
+			return errDisk
+		})
+		// Ten pauses: none is so short that it takes a processor, or so long that a person sees it.
+		if took := time.Since(start); !errors.Is(err, errDisk) || took < 10*time.Millisecond || took > time.Second {
+			t.Errorf("%d tries take %v: %v", tries, took, err)
+		}
+	})
 }
 
 // What a ledger refuses is said in words, and in the numbers that matter, once.
