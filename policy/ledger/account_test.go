@@ -136,6 +136,33 @@ func TestAccountRefuses(t *testing.T) {
 	}
 }
 
+// What a report must be, to the byte: 37 to 256 of them, with the ID, and of the kind of package policy an index in four
+// below 2^20. Zeros alone are neither an ID nor an index, but each is, if the other is not zero.
+func TestCheckReport(t *testing.T) {
+	id, zero := [32]byte{7}, [32]byte{}
+	index := func(id [32]byte, b ...byte) []byte { return append(append([]byte("wpm1"), id[:]...), b...) }
+	for _, tc := range []struct {
+		b    []byte
+		id   [32]byte
+		want string // of the error
+	}{
+		{index(id, 0, 0, 0, 0), id, ""}, {index(id, 255, 255, 15, 0), id, ""}, {index(zero, 1, 0, 0, 0), zero, ""},
+		{index(id, 0, 0, 16, 0), id, "index below 1048576"}, {index(id, 0, 0, 0, 1), id, "index below 1048576"},
+		{index(id, 1, 0, 0), id, "index below"}, {index(id, 1, 0, 0, 0, 0), id, "index below"},
+		{index(zero, 0, 0, 0, 0), zero, "index below"},
+		{index(id, 1, 0, 0, 0), zero, "policy 070000000000, not of 000000000000"},
+		{otherBytes(zero, "\x00"), zero, ""}, {otherBytes(id, "x"), id, ""},
+		{otherBytes(id, ""), id, "36 bytes, want 37 to 256"}, {nil, id, "0 bytes, want 37 to 256"},
+		{otherBytes(id, strings.Repeat("x", 220)), id, ""},
+		{otherBytes(id, strings.Repeat("x", 221)), id, "257 bytes, want 37 to 256"},
+	} {
+		err := checkReport(tc.b, tc.id)
+		if (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, ErrReport) || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%x of %x: %v, want %q", tc.b, tc.id, err, tc.want)
+		}
+	}
+}
+
 // A panic in draw leaves the debit and a ledger that works.
 func TestAccountPanic(t *testing.T) {
 	l, _ := inMemory(t, nil)

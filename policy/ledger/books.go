@@ -417,14 +417,13 @@ func (l *Books) inTime(s Schedule) error {
 	if s == (Schedule{}) {
 		return nil
 	}
-	t, err := s.Number(l.epoch)
-	if err != nil {
+	if _, err := s.Number(l.epoch); err != nil {
 		return err
 	}
 	if now := s.Epochs.At(l.clock()); l.epoch > now { // a clock without an epoch is before all
 		return fmt.Errorf("%w: %s is after %q, which the clock says", ErrEpoch, l.epoch, now)
 	}
-	if last, n := l.lastOf(s.Epochs); n > t {
+	if last := l.lastOf(s.Epochs); last > l.epoch {
 		return fmt.Errorf("%w: %s is before %s, which is paid for: wait for %s", ErrEpoch, l.epoch, last, last)
 	}
 	return nil

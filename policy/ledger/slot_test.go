@@ -185,6 +185,37 @@ func TestSlotRefusals(t *testing.T) {
 	}
 }
 
+// The last epoch that is paid for is the latest of its form, by whatever policy, and not what was paid last.
+func TestLastEpoch(t *testing.T) {
+	store, clock := new(memory), at(t, "2026-12")
+	in := func(note string) Debit {
+		d := epsPolicy(t, "1", note).debit()
+		d.Schedule = Schedule{Epochs: Month}
+		return d
+	}
+	for _, tc := range []struct {
+		d     Debit
+		epoch string
+		want  string // of the error
+	}{
+		{in("a"), "2026-03", ""},
+		{epsPolicy(t, "1", "word").debit(), "2026-01", ""}, // in no order
+		{in("b"), "2026-02", "2026-02 is before 2026-03, which is paid for: wait for 2026-03"},
+		{in("b"), "2026-03", ""},
+		{epsPolicy(t, "1", "word").debit(), "2026-05", ""},
+		{epsPolicy(t, "1", "word").debit(), "word", ""}, // of no form
+		{in("a"), "2026-04", "2026-04 is before 2026-05"},
+		{in("a"), "2026-03", ""}, // a repeat
+		{in("a"), "2026-12", ""},
+		{in("a"), "2027-01", `2027-01 is after "2026-12", which the clock says`},
+	} {
+		_, err := payAt(store, "9", tc.epoch, clock, tc.d)
+		if (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, ErrEpoch) || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", tc.epoch, err, tc.want)
+		}
+	}
+}
+
 // Lines of slots and turns that no ledger has.
 func TestSlotLines(t *testing.T) {
 	id := [32]byte{7}
@@ -198,10 +229,12 @@ func TestSlotLines(t *testing.T) {
 		{[]string{"slot month 12 1", turn("2026-01"), fmt.Sprintf("report %x 2026-01", otherBytes(id, "x")), turn("2027-01")},
 			true},
 		{[]string{"slot month 12 1", turn("2026-01"), turn("2026-01")}, true}, // another attempt
-		{[]string{"slot day 10000 9999"}, true},
+		{[]string{"slot day 10000 9999"}, true}, {[]string{"slot month 2 0"}, true},
 		{[]string{"slot month 12 1", "slot month 12 1"}, false},
 		{[]string{"slot month 12 12"}, false}, {[]string{"slot month 12 -1"}, false}, {[]string{"slot month 12 01"}, false},
 		{[]string{"slot month 0 0"}, false}, {[]string{"slot month 1 0"}, false}, {[]string{"slot month 10001 0"}, false},
+		{[]string{"slot month x 0"}, false}, {[]string{"slot month 2 x"}, false}, {[]string{"slot month 0 -1"}, false},
+		{[]string{"slot month -2 -1"}, false}, {[]string{"slot month 2 99999999999999999999"}, false},
 		{[]string{"slot month +2 0"}, false}, {[]string{"slot decade 2 0"}, false}, {[]string{"slot  2 0"}, false},
 		{[]string{"slot month 12"}, false}, {[]string{"slot month 12 1 1"}, false},
 		{[]string{turn("2026-01")}, false}, // without a slot

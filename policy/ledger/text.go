@@ -185,11 +185,11 @@ func checkReport(b []byte, id [sha256.Size]byte) error {
 
 // takeSlot takes a line "slot FORM PERIOD NUMBER".
 func (s *state) takeSlot(word []string) error {
-	period, bad := strconv.Atoi(word[2])
-	number, worse := strconv.Atoi(word[3])
+	period, _ := strconv.Atoi(word[2]) // what is no number is in no line of a slot
+	number, _ := strconv.Atoi(word[3])
 	slot := &Slot{Form(word[1]), period, number}
-	if bad != nil || worse != nil || slot.line() != "slot "+word[1]+" "+word[2]+" "+word[3] ||
-		(Schedule{Epochs: slot.Epochs, Period: max(period, 1)}).Check() != nil || number < 0 || number >= period {
+	if slot.line() != strings.Join(word, " ") || (Schedule{Epochs: slot.Epochs, Period: period}).Check() != nil ||
+		number < 0 || number >= period {
 		return errRecord()
 	}
 	if s.slot != nil {
@@ -256,10 +256,7 @@ func (s *state) left() *big.Rat {
 	if s.slot != nil {
 		gone = s.always
 	}
-	if gone.Cmp(s.budget) > 0 {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Sub(s.budget, gone)
+	return slices.MaxFunc([]*big.Rat{new(big.Rat), new(big.Rat).Sub(s.budget, gone)}, (*big.Rat).Cmp)
 }
 
 // window returns the most that any Period epochs in a row have cost.
@@ -271,14 +268,14 @@ func (s *state) window() *big.Rat {
 	return most.Add(most, s.always)
 }
 
-// lastOf returns the last epoch of a form that was paid for.
-func (s *state) lastOf(f Form) (epoch string, number int) {
+// lastOf returns the last epoch of a form that was paid for, or an empty text.
+func (s *state) lastOf(f Form) (epoch string) {
 	for _, e := range s.entries {
-		if n, err := f.Number(e.Epoch); err == nil && n > number {
-			epoch, number = e.Epoch, n
+		if _, err := f.Number(e.Epoch); err == nil {
+			epoch = max(epoch, e.Epoch) // names of one form order as their numbers do
 		}
 	}
-	return epoch, number
+	return epoch
 }
 
 // tornCharge returns the epsilon of an incomplete line if it is a debit that got so far, else 0.
