@@ -28,7 +28,7 @@ type CodesDesign struct {
 //
 // Errors: those of channel.New; ErrShape if the outputs of the cost are not its inputs.
 func NewCodes(ctx context.Context, p channel.Problem) (*CodesDesign, error) {
-	if err := cost.Validate(p.Cost); err != nil {
+	if err := cost.Validate(ctx, p.Cost); err != nil {
 		return nil, err
 	}
 	if k, kv := p.Cost.Dims(); k != kv {
@@ -61,13 +61,13 @@ const mostCoded = 1 << 16
 //
 // Errors: those of NewCodes, and of estimate.NewGeometry but for ErrNoGeometry.
 func MapCodes(ctx context.Context, p channel.Problem) (*CodesDesign, error) {
-	if err := cost.Validate(p.Cost); err != nil {
+	if err := cost.Validate(ctx, p.Cost); err != nil {
 		return nil, err
 	}
 	if k, kv := p.Cost.Dims(); k != kv || k > mostCoded {
 		return nil, nil
 	}
-	switch _, err := estimate.NewGeometry(p.Cost, max(p.P, 1)); {
+	switch _, err := estimate.NewGeometry(ctx, p.Cost, max(p.P, 1)); {
 	case errors.Is(err, estimate.ErrNoGeometry):
 		return nil, nil
 	case err != nil:

@@ -90,7 +90,7 @@ func CompareRivals(ctx context.Context, c cost.Matrix, levels Levels, same bool)
 		}
 		w := WorstCases{Epsilon: eps, Lower: base.Lower, Uniform: base.F}
 		if same {
-			if w.KPM, w.Exponential, err = rivals(sorted, eps.Float64()); err != nil {
+			if w.KPM, w.Exponential, err = rivals(ctx, sorted, eps.Float64()); err != nil {
 				return err
 			}
 			w.Response = w.KPM // at a point mass the two are the same
@@ -112,22 +112,22 @@ func CompareRivals(ctx context.Context, c cost.Matrix, levels Levels, same bool)
 }
 
 // rivals returns the worst cost over point masses of what the paper compares with.
-func rivals(c cost.Matrix, eps float64) (kpm, exponential *float64, err error) {
+func rivals(ctx context.Context, c cost.Matrix, eps float64) (kpm, exponential *float64, err error) {
 	k, _ := c.Dims()
 	worst := func(rows [][]float64, err error) (*float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		w, _, err := baseline.WorstCase(c, rows)
+		w, _, err := baseline.WorstCase(ctx, c, rows)
 		return &w, err
 	}
 	if kpm, err = worst(baseline.KPMChannel(k, eps)); err != nil {
 		return nil, nil, err
 	}
-	e, err := baseline.NewExponential(c, eps)
+	e, err := baseline.NewExponential(ctx, c, eps)
 	if err != nil {
 		return nil, nil, err
 	}
-	exponential, err = worst(e.Channel(), nil)
+	exponential, err = worst(e.Channel(ctx))
 	return kpm, exponential, err
 }

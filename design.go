@@ -177,7 +177,7 @@ const (
 // inputs or outputs than a policy may have.
 func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective) (*Design, error) {
 	ctx = wpmerr.Context(ctx)
-	large, err := checkSize(c, o)
+	large, err := checkSize(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -288,13 +288,13 @@ func (m *Mechanism) worstRows(ctx context.Context, sorted *knapsack.Table) (*Cha
 }
 
 // checkSize refuses what cannot work, in constant time, and says whether the design is one that can do without a table.
-func checkSize(c cost.Matrix, o Objective) (large bool, err error) {
+func checkSize(ctx context.Context, c cost.Matrix, o Objective) (large bool, err error) {
 	if d, ok := c.(*cost.Dense); ok && d == nil {
 		return false, nil // cost.Validate will say so
 	}
 	computed := cost.Structured(c)
 	if c == nil || computed {
-		if err := cost.Validate(c); err != nil {
+		if err := cost.Validate(ctx, c); err != nil {
 			return false, err
 		}
 	}
@@ -349,7 +349,7 @@ func relativeGap(r basemeasure.Result) float64 {
 func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, Objective, error) {
 	ctx = wpmerr.Context(ctx)
 	if c == nil || known(c) {
-		if err := cost.Validate(c); err != nil { // reads no row of what is computed
+		if err := cost.Validate(ctx, c); err != nil { // reads no row of what is computed
 			return nil, o, err
 		}
 	}
@@ -361,7 +361,7 @@ func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, 
 	if err != nil {
 		return nil, o, err
 	}
-	sorted, err := knapsack.NewContext(ctx, c) // checks the costs, too
+	sorted, err := knapsack.New(ctx, c) // checks the costs, too
 	return sorted, o, err
 }
 

@@ -32,7 +32,7 @@ func TestEndedContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := knapsack.New(ring)
+	table, err := knapsack.New(context.Background(), ring)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestEndedContext(t *testing.T) {
 			return err
 		},
 		"mirror": func() error { _, err := mirror.Descend(ctx, table, 1, mirror.Settings{}); return err },
-		"table":  func() error { _, err := knapsack.NewContext(ctx, ring); return err },
+		"table":  func() error { _, err := knapsack.New(ctx, ring); return err },
 		"cost":   func() error { _, err := cost.Materialize(ctx, ring); return err },
 		"extent": func() error { _, _, err := cost.Extent(ctx, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}); return err },
 		"sinkhorn, a stream to be": func() error {

@@ -1,6 +1,7 @@
 package wpm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -115,7 +116,7 @@ type Mechanism struct {
 // Errors: those of cost.Validate, ErrShape, ErrOption, those of ldp.NewPolytope (ldp.ErrInfeasible when the mass of m
 // leaves no distribution in the box), and with Entropic wpmerr.ErrReg for a cost of next to no range.
 func New(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
-	if err := cost.Validate(c); err != nil {
+	if err := cost.Validate(context.Background(), c); err != nil {
 		return nil, err
 	}
 	return build(c, m, eps, opt)
@@ -141,7 +142,7 @@ func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, er
 	if box == nil {
 		return nil, fmt.Errorf("%w: the box is nil", wpmerr.ErrShape)
 	}
-	if err := cost.Validate(c); err != nil {
+	if err := cost.Validate(context.Background(), c); err != nil {
 		return nil, err
 	}
 	return around(c, box, opt)

@@ -131,7 +131,7 @@ func TestChannelIsTheDiracProjection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := knapsack.New(c)
+		table, err := knapsack.New(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -179,7 +179,7 @@ func TestForeignMetric(t *testing.T) {
 				t.Errorf("%+v, %v", forecast.Map, err)
 			}
 			// One pass by the triangle inequality finds what a table does.
-			table, err := knapsack.New(c)
+			table, err := knapsack.New(ctx, c)
 			if err != nil {
 				t.Fatal(err)
 			}

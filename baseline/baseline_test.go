@@ -1,6 +1,7 @@
 package baseline_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -287,7 +288,7 @@ func TestKPMScaled(t *testing.T) {
 
 // exponential is the law of the exponential mechanism for one user.
 func exponential(c cost.Matrix, mu []float64, eps float64) ([]float64, error) {
-	e, err := baseline.NewExponential(c, eps)
+	e, err := baseline.NewExponential(context.Background(), c, eps)
 	if err != nil {
 		return nil, err
 	}
@@ -412,7 +413,11 @@ func TestChannels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := baseline.NewExponential(ring, eps)
+		e, err := baseline.NewExponential(context.Background(), ring, eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := e.Channel(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -431,18 +436,19 @@ func TestChannels(t *testing.T) {
 			if q, err = e.Law(mu, nil); err != nil {
 				t.Fatal(err)
 			}
-			numtest.SameBits(t, "exponential row", e.Channel()[i], q)
+			numtest.SameBits(t, "exponential row", rows[i], q)
 			checkSum(t, kpm[i])
 		}
-		f, _, err := baseline.WorstCase(ring, kpm)
+		f, _, err := baseline.WorstCase(context.Background(), ring, kpm)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Distances 0, 1, 1, 2, 2.
 		numtest.Near(t, "worst case", f, 6/(math.Exp(eps)+k-1), numtest.Tol{Rel: 1e-14, Why: "a few roundings and math.Exp"})
 	}
-	f, i, err := baseline.WorstCase(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}},
+	f, i, err := baseline.WorstCase(context.Background(), &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}},
 		[][]float64{{1, 0}, {0.25, 0.75}})
+
 	if err != nil || f != 0.25 || i != 1 {
 		t.Errorf("WorstCase = %v, %d, %v", f, i, err)
 	}
@@ -552,8 +558,8 @@ func TestInputs(t *testing.T) {
 	}
 	for bad, want := range badCosts {
 		for name, err := range map[string]error{
-			"NewExponential": second(baseline.NewExponential(bad, 1)),
-			"WorstCase":      func() error { _, _, err := baseline.WorstCase(bad, [][]float64{{1}}); return err }(),
+			"NewExponential": second(baseline.NewExponential(context.Background(), bad, 1)),
+			"WorstCase":      func() error { _, _, err := baseline.WorstCase(context.Background(), bad, [][]float64{{1}}); return err }(),
 		} {
 			if !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", name, err, want)
@@ -579,17 +585,17 @@ func TestInputs(t *testing.T) {
 			}
 		})
 	}
-	if _, err := baseline.NewExponential(c, -1); !errors.Is(err, wpmerr.ErrEpsilon) {
+	if _, err := baseline.NewExponential(context.Background(), c, -1); !errors.Is(err, wpmerr.ErrEpsilon) {
 		t.Errorf("exponential: %v", err)
 	}
 	if !math.IsNaN(baseline.KPMBase(0, 1)) || !math.IsNaN(baseline.KPMBase(3, nan)) ||
 		!math.IsNaN(baseline.KPMBase(3, 701)) {
 		t.Error("KPMBase of bad input is not NaN")
 	}
-	if _, _, err := baseline.WorstCase(c, [][]float64{{1, 0}}); !errors.Is(err, wpmerr.ErrShape) {
+	if _, _, err := baseline.WorstCase(context.Background(), c, [][]float64{{1, 0}}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("WorstCase, one row: %v", err)
 	}
-	if _, _, err := baseline.WorstCase(c, [][]float64{{1, 0}, {1, 1}}); !errors.Is(err, wpmerr.ErrMass) {
+	if _, _, err := baseline.WorstCase(context.Background(), c, [][]float64{{1, 0}, {1, 1}}); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("WorstCase, heavy row: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package baseline_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -33,12 +34,12 @@ func BenchmarkExponential(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("new/k=%d", k), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := baseline.NewExponential(ring, 5); err != nil {
+				if _, err := baseline.NewExponential(context.Background(), ring, 5); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
-		e, err := baseline.NewExponential(ring, 5)
+		e, err := baseline.NewExponential(context.Background(), ring, 5)
 		if err != nil {
 			b.Fatal(err)
 		}

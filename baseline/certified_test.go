@@ -1,6 +1,7 @@
 package baseline_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -80,7 +81,7 @@ func TestCertified(t *testing.T) {
 				}
 			}
 		}
-		exponential, err := baseline.NewExponential(c, e)
+		exponential, err := baseline.NewExponential(context.Background(), c, e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,8 +98,8 @@ func TestCertified(t *testing.T) {
 				func(mu []float64) ([]float64, error) {
 					return baseline.RandomizedResponse(mu, e)
 				}),
-			"exponential": with(exponential.Measure(), nil)(exponential.Channel(),
-				nil)(func(mu []float64) ([]float64, error) { return exponential.Law(mu, nil) }),
+			"exponential": with(exponential.Measure(), nil)(exponential.Channel(context.Background()))(
+				func(mu []float64) ([]float64, error) { return exponential.Law(mu, nil) }),
 			"genre KPM":         with(genreMeasure(3*baseline.KPMBase(3, e)))(nil, nil)(genre(0)),
 			"genre KPM, scaled": with(genreMeasure(1/mass))(nil, nil)(genre(1 / mass)),
 		} {
@@ -179,7 +180,7 @@ func TestSamplersCertified(t *testing.T) {
 			"KPM, scaled":         func() (baseline.Sampler, error) { return baseline.NewKPM(k, e, math.Exp(e/4)) },
 			"randomised response": func() (baseline.Sampler, error) { return baseline.NewRandomizedResponse(k, e) },
 			"exponential": func() (baseline.Sampler, error) {
-				x, err := baseline.NewExponential(grid, e)
+				x, err := baseline.NewExponential(context.Background(), grid, e)
 				if err != nil {
 					return nil, err
 				}

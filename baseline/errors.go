@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -65,10 +66,10 @@ func checkDistribution(what string, x []float64, n int) (sum float64, err error)
 }
 
 // checkCost gives an error of package cost the sentinel of this one; errors.Is finds both.
-func checkCost(c cost.Matrix) error {
-	err := cost.Validate(c)
-	if err == nil {
-		return nil
+func checkCost(ctx context.Context, c cost.Matrix) error {
+	err := cost.Validate(ctx, c)
+	if err == nil || errors.Is(err, wpmerr.ErrNotConverged) {
+		return err
 	}
 	sentinel := wpmerr.ErrShape
 	switch {

@@ -1,6 +1,7 @@
 package baseline_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -24,7 +25,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	mechanism, err := baseline.NewExponential(line, eps) // for any number of users
+	mechanism, err := baseline.NewExponential(context.Background(), line, eps) // for any number of users
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func ExampleSampler() {
 				log.Fatal(err)
 			}
 		}
-		worst, input, err := baseline.WorstCase(line, rows)
+		worst, input, err := baseline.WorstCase(context.Background(), line, rows)
 		if err != nil {
 			log.Fatal(err)
 		}

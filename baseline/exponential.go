@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -29,9 +30,9 @@ type Exponential struct {
 }
 
 // NewExponential prepares the mechanism in one pass over c, k x kv. Errors: ErrShape, ErrNotFinite, ErrNegative,
-// ErrEpsilon.
-func NewExponential(c cost.Matrix, eps float64) (*Exponential, error) {
-	if err := checkCost(c); err != nil {
+// ErrEpsilon, and ErrNotConverged if ctx ends, after which no more than 16 rows are read.
+func NewExponential(ctx context.Context, c cost.Matrix, eps float64) (*Exponential, error) {
+	if err := checkCost(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := checkEps(eps); err != nil {
@@ -41,7 +42,7 @@ func NewExponential(c cost.Matrix, eps float64) (*Exponential, error) {
 	e := &Exponential{c: c, k: k, kv: kv, eps: eps, scale: 1, least: make([]float64, k), middle: make([]float64, kv)}
 	low, high := e.middle, make([]float64, kv) // of each column
 	top := 0.0
-	eachRow(c, func(i int, row []float64) {
+	err := eachRow(ctx, c, func(i int, row []float64) {
 		if i == 0 {
 			copy(low, row)
 			copy(high, row)
@@ -52,6 +53,9 @@ func NewExponential(c cost.Matrix, eps float64) (*Exponential, error) {
 			low[j], high[j] = min(low[j], x), max(high[j], x)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	for j, x := range low {
 		e.spread, top = max(e.spread, high[j]-x), max(top, high[j])
 		e.middle[j] = x + (high[j]-x)/2
@@ -117,20 +121,28 @@ func (e *Exponential) Measure() []float64 {
 	return softmax(e.middle, e.spread, e.eps, make([]float64, e.kv))
 }
 
-// Channel returns q for the k Dirac inputs, one row each.
-func (e *Exponential) Channel() [][]float64 {
+// Channel returns q for the k Dirac inputs, one row each. The error is ErrNotConverged if ctx ends.
+func (e *Exponential) Channel(ctx context.Context) ([][]float64, error) {
 	rows := make([][]float64, e.k)
-	eachRow(e.c, func(i int, row []float64) { rows[i] = softmax(row, e.spread, e.eps, make([]float64, e.kv)) })
-	return rows
+	err := eachRow(ctx, e.c, func(i int, row []float64) { rows[i] = softmax(row, e.spread, e.eps, make([]float64, e.kv)) })
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
 }
 
-// eachRow calls f with every row of c, in order.
-func eachRow(c cost.Matrix, f func(i int, row []float64)) {
+// eachRow calls f with every row of c, in order, until ctx ends: it looks every 16 rows.
+func eachRow(ctx context.Context, c cost.Matrix, f func(i int, row []float64)) error {
+	ctx = wpmerr.Context(ctx)
 	k, kv := c.Dims()
 	buf := make([]float64, kv)
 	for i := range k {
+		if i%16 == 0 && ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
+		}
 		f(i, c.Row(i, buf))
 	}
+	return nil
 }
 
 // softmax fills q, which may be u, with q_j ~ exp(-eps u_j/(2 spread)), uniform for spread = 0, and returns it.
@@ -163,9 +175,9 @@ func half(a, b, c float64) float64 {
 
 // WorstCase returns the largest cost sum_j C_ij rows_ij of a rule on Dirac inputs, W_p^p in units of C, and the
 // lowest input that has it. rows must be k distributions on the kv outputs of c. Errors: ErrShape,
-// ErrNotFinite, ErrNegative, ErrMass.
-func WorstCase(c cost.Matrix, rows [][]float64) (value float64, input int, err error) {
-	if err := checkCost(c); err != nil {
+// ErrNotFinite, ErrNegative, ErrMass, and ErrNotConverged if ctx ends.
+func WorstCase(ctx context.Context, c cost.Matrix, rows [][]float64) (value float64, input int, err error) {
+	if err := checkCost(ctx, c); err != nil {
 		return 0, 0, err
 	}
 	k, kv := c.Dims()
@@ -178,10 +190,13 @@ func WorstCase(c cost.Matrix, rows [][]float64) (value float64, input int, err e
 		}
 	}
 	value = math.Inf(-1)
-	eachRow(c, func(i int, row []float64) {
+	err = eachRow(ctx, c, func(i int, row []float64) {
 		if f := num.Dot(row, rows[i]); f > value {
 			value, input = f, i
 		}
 	})
+	if err != nil {
+		return 0, 0, err
+	}
 	return value, input, nil
 }

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -59,7 +60,7 @@ func TestExponentialSharesCost(t *testing.T) {
 			c = ring
 		}
 		eps := rapid.SampledFrom([]float64{0, 5e-324, 0.1, 1, 5, 700}).Draw(t, "eps")
-		e, err := NewExponential(c, eps)
+		e, err := NewExponential(context.Background(), c, eps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +105,7 @@ func TestExponentialSharesCost(t *testing.T) {
 
 // TestExponentialSupport: a support that is out of order, out of range or of another length is refused.
 func TestExponentialSupport(t *testing.T) {
-	e, err := NewExponential(&cost.Dense{K: 3, Kv: 1, Data: []float64{1, 2, 3}}, 1)
+	e, err := NewExponential(context.Background(), &cost.Dense{K: 3, Kv: 1, Data: []float64{1, 2, 3}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"context"
 	"math"
 
 	"github.com/wpm-go/wpm/cost"
@@ -16,17 +17,17 @@ import (
 // the loss, and often loses far less than the eps that it is given: a quarter of it on a grid of 20 x 20 cells.
 //
 // d holds the distances, k x kv. Cost: O(k kv) some thirty times, and the memory for the rows. Errors: ErrShape,
-// ErrNotFinite, ErrNegative, ErrEpsilon.
-func NewGeoIndistinguishable(d cost.Matrix, eps float64) (Sampler, error) {
-	e, err := NewExponential(d, eps)
+// ErrNotFinite, ErrNegative, ErrEpsilon, and ErrNotConverged if ctx ends, after which no more than 16 rows are read.
+func NewGeoIndistinguishable(ctx context.Context, d cost.Matrix, eps float64) (Sampler, error) {
+	e, err := NewExponential(ctx, d, eps)
 	if err != nil {
 		return nil, err
 	}
 	var rows [][]float64
-	holds := func(strength float64) bool {
+	holds := func(strength float64) bool { // false also after the end of ctx
 		e.eps = strength
-		try := e.Channel()
-		if Loss(try) > eps {
+		var try [][]float64
+		if try, err = e.Channel(ctx); err != nil || Loss(try) > eps {
 			return false
 		}
 		rows = try
@@ -38,14 +39,17 @@ func NewGeoIndistinguishable(d cost.Matrix, eps float64) (Sampler, error) {
 	}
 	if rows == nil { // eps 0, or a rounding
 		e.eps = 0
-		rows = e.Channel()
+		rows, err = e.Channel(ctx)
 	}
-	for hi <= MaxEpsilon && hi-lo > 1e-6*hi {
+	for err == nil && hi <= MaxEpsilon && hi-lo > 1e-6*hi {
 		if mid := lo + (hi-lo)/2; holds(mid) {
 			lo = mid
 		} else {
 			hi = mid
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	m := make([]float64, e.kv)
 	for j := range m {

@@ -1,6 +1,7 @@
 package baseline_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -26,7 +27,7 @@ func TestGeoIndistinguishable(t *testing.T) {
 				d.Data[i*k+j], d.Data[j*k+i] = x, x
 			}
 		}
-		g, err := baseline.NewGeoIndistinguishable(d, eps)
+		g, err := baseline.NewGeoIndistinguishable(context.Background(), d, eps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func TestGeoCertified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := baseline.NewGeoIndistinguishable(grid, 1)
+	g, err := baseline.NewGeoIndistinguishable(context.Background(), grid, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,13 +107,13 @@ func TestGeoErrors(t *testing.T) {
 		"large":    {one, 701, wpmerr.ErrEpsilon},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := baseline.NewGeoIndistinguishable(c.d, c.eps); !errors.Is(err, c.want) {
+			if _, err := baseline.NewGeoIndistinguishable(context.Background(), c.d, c.eps); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 		})
 	}
 	for _, eps := range []float64{0, 700} { // the ends answer
-		g, err := baseline.NewGeoIndistinguishable(one, eps)
+		g, err := baseline.NewGeoIndistinguishable(context.Background(), one, eps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func TestGeoErrors(t *testing.T) {
 			t.Errorf("eps %v: %v, %v", eps, q, err)
 		}
 	}
-	same, err := baseline.NewGeoIndistinguishable(&cost.Dense{K: 2, Kv: 2, Data: make([]float64, 4)}, 1)
+	same, err := baseline.NewGeoIndistinguishable(context.Background(), &cost.Dense{K: 2, Kv: 2, Data: make([]float64, 4)}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

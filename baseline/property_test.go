@@ -1,6 +1,7 @@
 package baseline_test
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -170,7 +171,7 @@ func TestBoxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exponential, err := baseline.NewExponential(c, eps)
+		exponential, err := baseline.NewExponential(context.Background(), c, eps)
 		if err != nil {
 			t.Fatal(err)
 		}

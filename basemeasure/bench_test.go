@@ -28,7 +28,7 @@ func BenchmarkUniform(b *testing.B) {
 			name string
 			c    cost.Matrix
 		}{{"square", square(k)}, {"ring", ring(b, k, 2)}} {
-			table, err := knapsack.New(space.c)
+			table, err := knapsack.New(context.Background(), space.c)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func BenchmarkSolve(b *testing.B) {
 		{"square/k=300/eps=5/average", square(300), 5, basemeasure.Settings{Objective: basemeasure.Average}},
 		{"square/k=300/eps=5/mixed", square(300), 5, basemeasure.Settings{Objective: basemeasure.Mixed, Mix: 0.5}},
 	} {
-		table, err := knapsack.New(run.c)
+		table, err := knapsack.New(context.Background(), run.c)
 		if err != nil {
 			b.Fatal(err)
 		}

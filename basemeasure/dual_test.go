@@ -18,7 +18,7 @@ func eighths(t *testing.T, g *numtest.SplitMix64, k, kv int) *knapsack.Table {
 	for range k * kv {
 		c.Data = append(c.Data, float64(g.Intn(25))/8)
 	}
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package basemeasure_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -19,7 +20,7 @@ func TestFavour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := knapsack.New(ring)
+	table, err := knapsack.New(context.Background(), ring)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ const sampleInputs = 512
 // search from closing, and without a Result if ctx ends.
 func UniformOnePass(ctx context.Context, c cost.Matrix, eps float64) (Result, error) {
 	ctx = wpmerr.Context(ctx)
-	if err := cost.Validate(c); err != nil {
+	if err := cost.Validate(ctx, c); err != nil {
 		return Result{}, err
 	}
 	if err := checkEps(eps); err != nil {
@@ -115,7 +115,7 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 	fill(lo, min(math.Nextafter(u.priv.alpha.Up*m, math.Inf(1)), m))
 	fill(hi, max(math.Nextafter(u.priv.beta.Down*m, math.Inf(-1)), m))
 	found, err := u.space.Search(u.ctx, func(i int) (float64, error) {
-		table, err := knapsack.New(rows{u.c, []int{i}})
+		table, err := knapsack.New(u.ctx, rows{u.c, []int{i}})
 		if err != nil {
 			return 0, err
 		}

@@ -46,7 +46,7 @@ func TestShapeLaws(t *testing.T) {
 		}
 		r := run(c, shape)
 
-		table, err := knapsack.New(c)
+		table, err := knapsack.New(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -280,7 +280,7 @@ func TestReference(t *testing.T) {
 	for _, in := range s.Instances {
 		t.Run(in.ID, func(t *testing.T) {
 			c := in.cost(t)
-			table, err := knapsack.New(c)
+			table, err := knapsack.New(context.Background(), c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -635,7 +635,7 @@ func TestSolveStops(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(background)
 	cancel()
-	table, err := knapsack.New(c) // a table is not sorted again
+	table, err := knapsack.New(context.Background(), c) // a table is not sorted again
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -843,7 +843,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	// A nil context and a table are fine, and resolved settings are echoed.
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

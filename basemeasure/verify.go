@@ -47,7 +47,7 @@ import (
 // If ctx ends first, the error is wpmerr.ErrNotConverged.
 func Verify(ctx context.Context, c cost.Matrix, eps float64, r Result) (upper, lower *big.Rat, err error) {
 	ctx = wpmerr.Context(ctx)
-	if err := cost.Validate(c); err != nil {
+	if err := cost.Validate(ctx, c); err != nil {
 		return nil, nil, err
 	}
 	if err := checkEps(eps); err != nil {

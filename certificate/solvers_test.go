@@ -22,7 +22,7 @@ import (
 // TestMirrorIsBaseMeasure: what a mirror descent proves is a certificate of a base measure, about the same problem.
 func TestMirrorIsBaseMeasure(t *testing.T) {
 	c := &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 2.5, 1, 0, 1.5, 2.5, 1.5, 0}}
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

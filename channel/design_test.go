@@ -475,7 +475,7 @@ func TestLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := estimate.NewGeometry(c, 1)
+	g, err := estimate.NewGeometry(context.Background(), c, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ type metric struct {
 
 // check resolves the defaults and returns the distances and the prior with sum 1.
 func (p *Problem) check(ctx context.Context) (metric, []float64, error) {
-	if err := cost.Validate(p.Cost); err != nil {
+	if err := cost.Validate(ctx, p.Cost); err != nil {
 		return metric{}, nil, err
 	}
 	k, _ := p.Cost.Dims()
@@ -103,7 +103,7 @@ func (p *Problem) check(ctx context.Context) (metric, []float64, error) {
 // distances returns those between inputs, kept in memory for few places.
 func distances(ctx context.Context, c cost.Matrix, p float64) (metric, error) {
 	k, kv := c.Dims()
-	g, err := estimate.NewGeometry(c, p)
+	g, err := estimate.NewGeometry(ctx, c, p)
 	if err == nil {
 		if k > kept {
 			return metric{k, g.Row}, nil

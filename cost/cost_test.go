@@ -164,7 +164,7 @@ func TestValidate(t *testing.T) {
 		{"foreign, negative", foreign{2, 1, [][]float64{{1}, {-1}}}, wpmerr.ErrNegative, "C[1][0] = -1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkError(t, c.name, cost.Validate(c.m), c.want, c.text)
+			checkError(t, c.name, cost.Validate(context.Background(), c.m), c.want, c.text)
 			d, err := cost.Materialize(context.Background(), c.m)
 			checkError(t, "Materialize of "+c.name, err, c.want, c.text)
 			if (d == nil) != (err != nil) {

@@ -11,7 +11,7 @@ import (
 // The error is ErrShape, ErrNotFinite or ErrNegative.
 func NewDense(k, kv int, data []float64) (*Dense, error) {
 	d := &Dense{K: k, Kv: kv, Data: data}
-	if err := d.validate(); err != nil {
+	if err := Validate(context.Background(), d); err != nil {
 		return nil, err
 	}
 	return d, nil

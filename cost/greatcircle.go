@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -52,7 +53,7 @@ func NewGreatCircle(x, v [][2]float64, p float64) (*GreatCircle, error) {
 // checkRange refuses places whose costs overflow. It reads entries only for a power at which one might.
 func (c *GreatCircle) checkRange() error {
 	if !c.p.safe(math.Pi * EarthRadius) {
-		if err := scan(c); err != nil {
+		if err := scan(context.Background(), c); err != nil {
 			return fmt.Errorf("cost: places too far apart for p = %v: %w", c.p.p, err)
 		}
 	}

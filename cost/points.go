@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -46,7 +47,7 @@ func NewPoints(x, v [][]float64, p float64) (*Points, error) {
 // one might.
 func (c *Points) checkRange() error {
 	if d, e := norm(c.widths(), nil); !c.p.safe(math.Ldexp(d, e)) {
-		if err := scan(c); err != nil {
+		if err := scan(context.Background(), c); err != nil {
 			return fmt.Errorf("cost: points too far apart for p = %v: %w", c.p.p, err)
 		}
 	}

@@ -95,7 +95,7 @@ func sameRows(a, b [][]float64) bool {
 func TestStructuredLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, square := structured(t)
-		if err := cost.Validate(m); err != nil {
+		if err := cost.Validate(context.Background(), m); err != nil {
 			t.Fatalf("Validate: %v", err)
 		}
 		c := rows(m)

@@ -199,7 +199,7 @@ func pairs(name string, points [][]float64) ([][2]float64, error) {
 // out as a matrix, without its distance. The error is that of Validate, ErrTooLarge for a Metric that is too large to be
 // written out, or ErrSpec if m is neither a type of this package nor a Metric.
 func SpecOf(m Matrix) (Spec, error) {
-	if err := Validate(m); err != nil {
+	if err := Validate(context.Background(), m); err != nil {
 		return Spec{}, err
 	}
 	switch c := m.(type) {

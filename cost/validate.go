@@ -13,18 +13,21 @@ import (
 // *EntryError that names the first bad entry and wraps ErrNotFinite or ErrNegative.
 //
 // It reads every entry of a Dense or foreign matrix. The structured costs of this package were
-// checked when they were built and cannot change, so they take constant time.
-func Validate(m Matrix) error {
+// checked when they were built and cannot change, so they take constant time. If ctx ends, the error is
+// wpmerr.ErrNotConverged, and no more than 16 rows are read; a nil ctx never ends.
+func Validate(ctx context.Context, m Matrix) error {
 	if err := checkDims(m); err != nil {
 		return err
 	}
 	switch c := m.(type) {
 	case *Dense:
-		return c.validate()
+		if err := c.checkLength(); err != nil {
+			return err
+		}
 	case structured:
 		return nil
 	}
-	return scan(m)
+	return scan(ctx, m)
 }
 
 // checkDims is the part of Validate that reads no entry.
@@ -47,21 +50,6 @@ func checkDims(m Matrix) error {
 	return nil
 }
 
-func (d *Dense) validate() error {
-	if err := checkDims(d); err != nil {
-		return err
-	}
-	if err := d.checkLength(); err != nil {
-		return err
-	}
-	for i := range d.K {
-		if err := checkRow(i, d.Row(i, nil)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkLength compares the data with the dimensions, which are at least 1.
 func (d *Dense) checkLength() error {
 	// Division, because K*Kv can overflow.
@@ -72,10 +60,15 @@ func (d *Dense) checkLength() error {
 }
 
 // scan checks every row of a matrix with valid dimensions.
-func scan(m Matrix) error {
+func scan(ctx context.Context, m Matrix) error {
+	ctx = wpmerr.Context(ctx)
 	k, kv := m.Dims()
+	_, inMemory := m.(*Dense)
 	var buf []float64
 	for i := range k {
+		if i%16 == 0 && ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
+		}
 		row := m.Row(i, buf)
 		if len(row) != kv {
 			return rowLength(i, len(row), kv)
@@ -83,7 +76,9 @@ func scan(m Matrix) error {
 		if err := checkRow(i, row); err != nil {
 			return err
 		}
-		buf = buffer(buf, kv)
+		if !inMemory {
+			buf = buffer(buf, kv)
+		}
 	}
 	return nil
 }

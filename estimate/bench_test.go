@@ -57,7 +57,7 @@ func BenchmarkGeometry(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		g, err := NewGeometry(m, 1)
+		g, err := NewGeometry(context.Background(), m, 1)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func BenchmarkMapLarge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := NewGeometry(m, 1)
+	g, err := NewGeometry(context.Background(), m, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -47,10 +47,11 @@ func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (shar
 	if !(eps >= 0 && eps <= 700) || devices < 0 {
 		return 0, fmt.Errorf("%w: eps %v, %d devices", wpmerr.ErrShape, eps, devices)
 	}
-	if err := cost.Validate(c); err != nil {
+	ctx = wpmerr.Context(ctx)
+	if err := cost.Validate(ctx, c); err != nil {
 		return 0, err
 	}
-	dist, err := distances(c, p)
+	dist, err := distances(ctx, c, p)
 	if err != nil {
 		return 0, err
 	}

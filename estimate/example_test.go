@@ -21,7 +21,7 @@ func problem() (estimate.Problem, error) {
 	if err != nil {
 		return estimate.Problem{}, err
 	}
-	geometry, err := estimate.NewGeometry(c, 1)
+	geometry, err := estimate.NewGeometry(context.Background(), c, 1)
 	if err != nil {
 		return estimate.Problem{}, err
 	}

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -75,27 +76,34 @@ const (
 // ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries count as equal
 // if they differ by at most symmetryTol relative to the larger, and an entry counts as zero if it is at most
 // symmetryTol times the largest entry. So a file with six digits or more passes. The other errors are those of
-// cost.Validate, and of Distances of a cost.Metric.
+// cost.Validate, and of Distances of a cost.Metric, and wpmerr.ErrNotConverged if ctx ends, after which no more than 16
+// rows are read.
 //
 // A cost of places takes O(k) memory, any other 8 k^2 bytes. The first Map adds 64 k^2 bytes, with up to 1,000 places.
-func NewGeometry(c cost.Matrix, p float64) (*Geometry, error) {
-	if err := cost.Validate(c); err != nil {
+func NewGeometry(ctx context.Context, c cost.Matrix, p float64) (*Geometry, error) {
+	ctx = wpmerr.Context(ctx)
+	if err := cost.Validate(ctx, c); err != nil {
 		return nil, err
 	}
-	dist, err := distances(c, p)
+	dist, err := distances(ctx, c, p)
 	if err != nil {
 		return nil, err
 	}
 	g := &Geometry{dist: dist}
-	g.unit = g.nearest()
+	if err := g.measure(ctx); err != nil {
+		return nil, err
+	}
 	return g, nil
 }
 
 // symmetryTol is the rounding of a number written with six digits, twice over: both entries of a pair are rounded.
 const symmetryTol = 1e-5
 
+// looks rows are read between two looks at the context.
+const looks = 16
+
 // distances returns the distances of NewGeometry.
-func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
+func distances(ctx context.Context, c cost.Matrix, p float64) (cost.Matrix, error) {
 	if m, ok := c.(cost.Metric); ok {
 		return m.Distances()
 	}
@@ -108,11 +116,17 @@ func distances(c cost.Matrix, p float64) (cost.Matrix, error) {
 	}
 	d := &cost.Dense{K: k, Kv: k, Data: make([]float64, k*k)}
 	for i := range k {
+		if i%looks == 0 && ctx.Err() != nil {
+			return nil, wpmerr.Ended(ctx)
+		}
 		row := d.Data[i*k:][:k:k]
 		copy(row, c.Row(i, row))
 	}
 	largest := slices.Max(d.Data)
 	for i := range k {
+		if i%looks == 0 && ctx.Err() != nil {
+			return nil, wpmerr.Ended(ctx)
+		}
 		if v := d.Data[i*k+i]; v > symmetryTol*largest {
 			return nil, fmt.Errorf("%w: C[%d][%d] = %v, not 0", ErrNoGeometry, i, i, v)
 		}
@@ -139,17 +153,29 @@ func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
 // be used for them.
 func (g *Geometry) Row(i int, buf []float64) []float64 { return g.dist.Row(i, buf) }
 
-// sampled is the number of places of which nearest looks at all: of more, it takes every second, or every third.
+// sampled is the number of places of which measure looks at all: of more, it takes every second, or every third.
 const sampled = 2000
 
-// nearest returns the median over the places of the distance to the nearest other one, or 1 if all are at one point.
+// measure makes the unit the median over the places of the distance to the nearest other one, or 1 if all are at one point.
 // Places at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
-func (g *Geometry) nearest() float64 {
+func (g *Geometry) measure(ctx context.Context) error {
 	k := g.K()
-	largest := cost.Bound(g.dist)
+	var largest float64
+	if cost.Structured(g.dist) {
+		largest = cost.Bound(g.dist)
+	} else {
+		var err error
+		if largest, _, err = cost.Extent(ctx, g.dist); err != nil {
+			return err
+		}
+	}
 	var near []float64
 	buf := make([]float64, k)
-	for i := 0; i < k; i += (k-1)/sampled + 1 {
+	step := (k-1)/sampled + 1
+	for i := 0; i < k; i += step {
+		if i/step%looks == 0 && ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
+		}
 		least := math.Inf(1)
 		for _, d := range g.dist.Row(i, buf) {
 			if d > 1e-12*largest {
@@ -161,11 +187,11 @@ func (g *Geometry) nearest() float64 {
 		}
 	}
 	n := len(near)
-	if n == 0 {
-		return 1
+	if g.unit = 1; n > 0 {
+		slices.Sort(near)
+		g.unit = near[(n-1)/2]/2 + near[n/2]/2
 	}
-	slices.Sort(near)
-	return near[(n-1)/2]/2 + near[n/2]/2
+	return nil
 }
 
 // kernel returns that of kernels[n].

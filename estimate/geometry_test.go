@@ -1,11 +1,13 @@
 package estimate
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -46,7 +48,7 @@ func TestNewGeometry(t *testing.T) {
 			[][]float64{{0, 0, 2, 2}}, 2},
 		{"one place", build(cost.Spec{Kind: "points", X: [][]float64{{1}}}), 1, [][]float64{{0}}, 1},
 	} {
-		g, err := NewGeometry(c.cost, c.p)
+		g, err := NewGeometry(context.Background(), c.cost, c.p)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -86,8 +88,38 @@ func TestNewGeometryErrors(t *testing.T) {
 		"negative":       {square(0, -1, -1, 0), 1, wpmerr.ErrNegative},
 		"NaN":            {square(0, math.NaN(), 1, 0), 1, wpmerr.ErrNotFinite},
 	} {
-		if _, err := NewGeometry(c.cost, c.p); !errors.Is(err, c.want) {
+		if _, err := NewGeometry(context.Background(), c.cost, c.p); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 }
+
+// TestGeometryEnds: a geometry and a disc read at most 16 more rows of a cost when the context has ended.
+func TestGeometryEnds(t *testing.T) {
+	ring, err := cost.NewRing(200, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given.Ends(t, "NewGeometry", ring, looks, func(ctx context.Context, c cost.Matrix) error {
+		_, err := NewGeometry(ctx, c, 1)
+		return err
+	})
+	given.Ends(t, "Disc", ring, looks, func(ctx context.Context, c cost.Matrix) error {
+		_, err := Disc(ctx, c, 1, 1, 100)
+		return err
+	})
+	given.Ends(t, "a metric of another package", ring, looks, func(ctx context.Context, c cost.Matrix) error {
+		_, err := NewGeometry(ctx, foreign{c, ring}, 1)
+		return err
+	})
+}
+
+// foreign is a metric of which package cost knows nothing.
+type foreign struct {
+	cost.Matrix
+	cost.Metric
+}
+
+func (f foreign) Dims() (int, int)                   { return f.Matrix.Dims() }
+func (f foreign) Row(i int, buf []float64) []float64 { return f.Matrix.Row(i, buf) }
+func (f foreign) Distances() (cost.Matrix, error)    { return f.Matrix, nil }

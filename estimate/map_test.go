@@ -58,7 +58,7 @@ func normal(rows [][]float64) [][]float64 {
 
 func geometryOf(t testing.TB, m cost.Matrix) (*Geometry, [][]float64) {
 	t.Helper()
-	g, err := NewGeometry(m, 1)
+	g, err := NewGeometry(context.Background(), m, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestMapEdges(t *testing.T) {
 		{"fewer outputs", line, [][]float64{{5, 1}, {1, 5}, {1, 1}, {0, 1}}, []uint64{90, 10}, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := NewGeometry(c.places, 1)
+			g, err := NewGeometry(context.Background(), c.places, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,7 +300,7 @@ func TestMapEdges(t *testing.T) {
 
 func TestMapErrors(t *testing.T) {
 	good := mapWorld(t, 1, 100)
-	small, err := NewGeometry(&cost.Dense{K: 1, Kv: 1, Data: []float64{0}}, 1)
+	small, err := NewGeometry(context.Background(), &cost.Dense{K: 1, Kv: 1, Data: []float64{0}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestMapErrors(t *testing.T) {
 
 // zeroPrior has an output that only a place of prior 0 releases.
 func zeroPrior(t *testing.T) Problem {
-	g, err := NewGeometry(&cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}, 1)
+	g, err := NewGeometry(context.Background(), &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +408,7 @@ func TestMapSame(t *testing.T) {
 	group.Wait()
 	for n, procs := range []int{1, 8} {
 		old := runtime.GOMAXPROCS(procs)
-		g, err := NewGeometry(p.Geometry.dist, 1)
+		g, err := NewGeometry(context.Background(), p.Geometry.dist, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -454,7 +454,7 @@ func TestMapLaws(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, err := NewGeometry(m, 1)
+			g, err := NewGeometry(context.Background(), m, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -613,7 +613,7 @@ func TestWeighted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewGeometry(c, 1)
+	g, err := NewGeometry(ctx, c, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

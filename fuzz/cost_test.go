@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func fileError(t *testing.T, err error) {
 // matrixTrips checks a matrix that was read, and that both writers write what reads back to the same bits.
 func matrixTrips(t *testing.T, d *cost.Dense) {
 	t.Helper()
-	if err := cost.Validate(d); err != nil {
+	if err := cost.Validate(context.Background(), d); err != nil {
 		t.Fatalf("read an invalid matrix: %v", err)
 	}
 	var csv, npy bytes.Buffer

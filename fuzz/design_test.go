@@ -113,7 +113,7 @@ func FuzzBaselines(f *testing.F) {
 			}
 		}
 		var q, m []float64
-		e, merr := baseline.NewExponential(c, eps)
+		e, merr := baseline.NewExponential(context.Background(), c, eps)
 		err := merr
 		if err == nil {
 			m = e.Measure()

@@ -32,7 +32,7 @@ func FuzzMirror(f *testing.F) {
 		if in.byte()%4 == 3 {
 			settings.Factor = in.float()
 		}
-		table, err := knapsack.New(c)
+		table, err := knapsack.New(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

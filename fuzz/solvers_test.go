@@ -103,7 +103,7 @@ func FuzzKnapsack(f *testing.F) {
 		if c == nil {
 			return
 		}
-		table, err := knapsack.New(c)
+		table, err := knapsack.New(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@
 package knapsack_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestAllocs(t *testing.T) {
 				line.Data = append(line.Data, float64(max(i-j, j-i)))
 			}
 		}
-		table, err := knapsack.New(line)
+		table, err := knapsack.New(context.Background(), line)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package knapsack
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -46,7 +47,7 @@ func BenchmarkMax(b *testing.B) {
 		if testing.Short() && k > 1000 {
 			continue
 		}
-		t, err := New(square(k))
+		t, err := New(context.Background(), square(k))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func BenchmarkSubgradient(b *testing.B) {
 		if testing.Short() && k > 1000 {
 			continue
 		}
-		t, err := New(square(k))
+		t, err := New(context.Background(), square(k))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func BenchmarkNew(b *testing.B) {
 		c := square(k)
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := New(c); err != nil {
+				if _, err := New(context.Background(), c); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package knapsack_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -18,7 +19,7 @@ func Example() {
 		2, 1, 0, 1,
 		3, 2, 1, 0,
 	}}
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package knapsack_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -14,7 +15,7 @@ func TestOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

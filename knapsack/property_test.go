@@ -1,6 +1,7 @@
 package knapsack_test
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"slices"
@@ -34,7 +35,7 @@ func drawInstance(t *rapid.T, eps []float64) instance {
 	in.rows = drawCosts(t, k, kv)
 	in.m = drawBase(t, kv, in.eps, "mass")
 	var err error
-	if in.table, err = knapsack.New(dense(in.rows)); err != nil {
+	if in.table, err = knapsack.New(context.Background(), dense(in.rows)); err != nil {
 		t.Fatal(err)
 	}
 	lo, hi := in.box()
@@ -451,7 +452,7 @@ func upTo(n int) []int {
 }
 
 func newTableT(t *rapid.T, rows [][]float64) *knapsack.Table {
-	table, err := knapsack.New(dense(rows))
+	table, err := knapsack.New(context.Background(), dense(rows))
 	if err != nil {
 		t.Fatal(err)
 	}

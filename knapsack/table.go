@@ -35,12 +35,9 @@ type span struct{ low, high float64 }
 
 // New sorts the rows of c. The costs of a *cost.Dense are kept by reference and must not change
 // afterwards; any other matrix is copied. It returns ErrShape, ErrNotFinite or ErrNegative, together with
-// the error of package cost that says where.
-func New(c cost.Matrix) (*Table, error) { return NewContext(context.Background(), c) }
-
-// NewContext is New, but stops with ErrNotConverged when ctx ends: no processor reads or sorts more than 16 rows after
-// that. A nil ctx never ends.
-func NewContext(ctx context.Context, c cost.Matrix) (*Table, error) {
+// the error of package cost that says where; and ErrNotConverged when ctx ends: no processor reads or sorts more than
+// 16 rows after that. A nil ctx never ends.
+func New(ctx context.Context, c cost.Matrix) (*Table, error) {
 	ctx = wpmerr.Context(ctx)
 	switch c := c.(type) {
 	case nil:

@@ -18,7 +18,7 @@ import (
 
 func newTable(t testing.TB, rows [][]float64) *knapsack.Table {
 	t.Helper()
-	table, err := knapsack.New(dense(rows))
+	table, err := knapsack.New(context.Background(), dense(rows))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	// The sum overflows, its value does not (found by fuzzing).
-	large, err := knapsack.New(&cost.Dense{K: 1, Kv: 3, Data: []float64{6, 6, math.MaxFloat64}})
+	large, err := knapsack.New(context.Background(), &cost.Dense{K: 1, Kv: 3, Data: []float64{6, 6, math.MaxFloat64}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestErrors(t *testing.T) {
 	if !(cut <= math.MaxFloat64 && cut >= math.MaxFloat64*(1-0x1p-52)) {
 		t.Errorf("Cut = %v", cut)
 	}
-	below, err := knapsack.New(&cost.Dense{K: 1, Kv: 3, Data: []float64{0, 1e300, 1}})
+	below, err := knapsack.New(context.Background(), &cost.Dense{K: 1, Kv: 3, Data: []float64{0, 1e300, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestNewErrors(t *testing.T) {
 		{"negative", &cost.Dense{K: 1, Kv: 1, Data: []float64{-1e-300}}, wpmerr.ErrNegative},
 	}
 	for _, test := range tests {
-		if table, err := knapsack.New(test.c); !errors.Is(err, test.want) || table != nil {
+		if table, err := knapsack.New(context.Background(), test.c); !errors.Is(err, test.want) || table != nil {
 			t.Errorf("%s: %v, %v, want %v", test.name, table, err, test.want)
 		}
 	}
@@ -282,15 +282,15 @@ func (m byRow) Row(i int, buf []float64) []float64 {
 
 func TestNewSources(t *testing.T) {
 	c := dense([][]float64{{3, 1, 2}, {5, 5, 4}})
-	want, err := knapsack.New(c)
+	want, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied, err := knapsack.New(byRow{c})
+	copied, err := knapsack.New(context.Background(), byRow{c})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := knapsack.New(want)
+	same, err := knapsack.New(context.Background(), want)
 	if err != nil || same != want {
 		t.Errorf("New of a table: %v, %v", same, err)
 	}
@@ -437,8 +437,8 @@ func TestNoMemory(t *testing.T) {
 	}
 	for _, first := range boxes {
 		for _, second := range boxes {
-			old, err1 := knapsack.New(c)
-			fresh, err2 := knapsack.New(c)
+			old, err1 := knapsack.New(context.Background(), c)
+			fresh, err2 := knapsack.New(context.Background(), c)
 			if err1 != nil || err2 != nil {
 				t.Fatal(err1, err2)
 			}
@@ -472,15 +472,15 @@ func (s *stopping) Row(i int, _ []float64) []float64 {
 	return row
 }
 
-// TestNewContext: a table is not read, and not sorted, after the context has ended.
-func TestNewContext(t *testing.T) {
+// TestNewEnds: a table is not read, and not sorted, after the context has ended.
+func TestNewEnds(t *testing.T) {
 	for _, left := range []int{0, 1, 50, 199, 200} {
 		ctx, cancel := context.WithCancel(context.Background())
 		if left == 0 {
 			cancel()
 		}
 		c := &stopping{k: 200, left: left, cancel: cancel}
-		table, err := knapsack.NewContext(ctx, c)
+		table, err := knapsack.New(ctx, c)
 		if table != nil || !errors.Is(err, context.Canceled) || errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("after %d rows: %v, %v", left, table, err)
 		}
@@ -489,7 +489,7 @@ func TestNewContext(t *testing.T) {
 		}
 		cancel()
 	}
-	if table, err := knapsack.NewContext(nil, &stopping{k: 3}); err != nil || table.MaxCost() != 2 {
+	if table, err := knapsack.New(nil, &stopping{k: 3}); err != nil || table.MaxCost() != 2 {
 		t.Errorf("without a context: %v, %v", table, err)
 	}
 }

@@ -18,7 +18,7 @@ func ExampleDescend() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	table, err := knapsack.New(line)
+	table, err := knapsack.New(context.Background(), line)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func random(k, kv int, seed uint64) *cost.Dense {
 
 func newTable(t tb, c cost.Matrix) *knapsack.Table {
 	t.Helper()
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestShiftClosesRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := knapsack.New(ring)
+	table, err := knapsack.New(context.Background(), ring)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestShiftIsBest(t *testing.T) {
 		for range k * kv {
 			c.Data = append(c.Data, rnd.Float64()*float64(1+rnd.Intn(3)))
 		}
-		table, err := knapsack.New(c)
+		table, err := knapsack.New(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestPlainDescent(t *testing.T) {
 		for range k * kv {
 			c.Data = append(c.Data, 3*g.Float64())
 		}
-		table, err := knapsack.New(c)
+		table, err := knapsack.New(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,7 +86,7 @@ func newKnapsack(c [][]float64) (design.KnapsackOracle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return knapsack.New(d)
+	return knapsack.New(context.Background(), d)
 }
 
 func uniform(c [][]float64, eps float64) (design.Base, error) {
@@ -133,7 +133,7 @@ func descended(rule mirror.Rule) design.BaseMeasurer {
 }
 
 func mirrorDescend(d *cost.Dense, eps float64, s mirror.Settings) (mirror.Result, error) {
-	table, err := knapsack.New(d)
+	table, err := knapsack.New(context.Background(), d)
 	if err != nil {
 		return mirror.Result{}, err
 	}

@@ -383,7 +383,7 @@ func TestBaselineChannels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exponential, err := baseline.NewExponential(d, eps)
+		exponential, err := baseline.NewExponential(context.Background(), d, eps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +396,7 @@ func TestBaselineChannels(t *testing.T) {
 			"response": {func() ([]float64, error) { return baseline.RandomizedResponseMeasure(k, eps) },
 				func() ([][]float64, error) { return baseline.RandomizedResponseChannel(k, eps) }},
 			"exponential": {func() ([]float64, error) { return exponential.Measure(), nil },
-				func() ([][]float64, error) { return exponential.Channel(), nil }},
+				func() ([][]float64, error) { return exponential.Channel(context.Background()) }},
 		} {
 			m, err := rule.box()
 			if err != nil {

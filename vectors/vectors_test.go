@@ -392,7 +392,7 @@ func TestPhi(t *testing.T) {
 		"infeasible": {wpmerr.ErrInfeasible}, "shape": {wpmerr.ErrShape},
 	}
 	each(t, "phi", reasons, func(t *testing.T, in in, out out) error {
-		table, err := knapsack.New(dense(in.C))
+		table, err := knapsack.New(context.Background(), dense(in.C))
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package costio
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -72,7 +73,7 @@ func readCSV(t *table) (*cost.Dense, error) {
 // WriteCSV writes a cost matrix as CSV without a header. Every number reads back to the same bits.
 // The error is that of cost.Validate, wpmerr.ErrTooLarge above MaxFields columns, or of the writer.
 func WriteCSV(w io.Writer, m cost.Matrix) error {
-	if err := cost.Validate(m); err != nil {
+	if err := cost.Validate(context.Background(), m); err != nil {
 		return err
 	}
 	k, kv := m.Dims()

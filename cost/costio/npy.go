@@ -3,6 +3,7 @@ package costio
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -204,7 +205,7 @@ func transpose(a []float64, r, c int) []float64 {
 //
 // It does not use npyio, whose header is not aligned to 64 bytes as the format asks.
 func WriteNPY(w io.Writer, m cost.Matrix) error {
-	if err := cost.Validate(m); err != nil {
+	if err := cost.Validate(context.Background(), m); err != nil {
 		return err
 	}
 	k, kv := m.Dims()

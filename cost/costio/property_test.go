@@ -2,6 +2,7 @@ package costio_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"math"
 	"slices"
@@ -199,7 +200,7 @@ func TestAnyBytes(t *testing.T) {
 			func(s string) (*cost.Dense, error) { return costio.ReadNPY(strings.NewReader(s), "f") },
 		} {
 			if d, err := read(in); err == nil {
-				if err := cost.Validate(d); err != nil {
+				if err := cost.Validate(context.Background(), d); err != nil {
 					t.Fatalf("%q: %v", in, err)
 				}
 			}

@@ -137,7 +137,7 @@ func TestSecondOpinion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near, err := estimate.NewGeometry(grid, 1)
+	near, err := estimate.NewGeometry(ctx, grid, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,13 +102,13 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 		return World{}, err
 	}
 	w.places = plane.Of(spec)
-	return w.at(c)
+	return w.at(ctx, c)
 }
 
 // OfRows returns the world of a mechanism in mixture mode: its cost, which must not be changed, and its rows. The errors
 // are those of cost.Validate, ErrTooLarge, ErrRows, and that of ctx.
 func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
-	if err := cost.Validate(c); err != nil {
+	if err := cost.Validate(ctx, c); err != nil {
 		return World{}, err
 	}
 	k, kv := c.Dims()
@@ -124,7 +124,7 @@ func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
 		}
 		w.places = plane.Of(spec)
 	}
-	return w.at(c)
+	return w.at(ctx, c)
 }
 
 // NewChannel returns the channel of rows in integers, for a World that is made by hand. The errors are ErrTooLarge,
@@ -184,13 +184,13 @@ func newChannel(ctx context.Context, k, kv int, row func(n []uint64, i int) ([]u
 }
 
 // at returns w with what depends on the cost.
-func (w World) at(c cost.Matrix) (World, error) {
+func (w World) at(ctx context.Context, c cost.Matrix) (World, error) {
 	power := 1.0
 	if p, ok := cost.Exponent(c); ok {
 		power = p
 	}
 	var err error
-	w.Geometry, err = estimate.NewGeometry(c, power)
+	w.Geometry, err = estimate.NewGeometry(ctx, c, power)
 	if errors.Is(err, estimate.ErrNoGeometry) {
 		w.NoGeometry = err
 		return w, nil

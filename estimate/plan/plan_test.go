@@ -129,7 +129,7 @@ func TestRealised(t *testing.T) {
 		slope[i] = 1 + 0.02*float64(i%8)
 	}
 	spike[19] = 1
-	geometry, err := estimate.NewGeometry(c, 2)
+	geometry, err := estimate.NewGeometry(ctx, c, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ type Planner struct {
 // New makes the worlds. Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry
 // (ErrNoGeometry above all), and that of ctx.
 func New(ctx context.Context, p Problem) (*Planner, error) {
-	if err := cost.Validate(p.Cost); err != nil {
+	if err := cost.Validate(ctx, p.Cost); err != nil {
 		return nil, err
 	}
 	k, kv := p.Cost.Dims()
@@ -76,7 +76,7 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 	}
 	l := &Planner{power: p.P, prior: slices.Clone(p.Prior)}
 	var err error
-	if l.geometry, err = estimate.NewGeometry(p.Cost, p.P); err != nil {
+	if l.geometry, err = estimate.NewGeometry(ctx, p.Cost, p.P); err != nil {
 		return nil, err
 	}
 	if l.toOutput, err = cost.Materialize(ctx, p.Cost); err != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -100,7 +101,7 @@ func ringOf(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, err = estimate.NewGeometry(ring, 1); err != nil {
+	if g, err = estimate.NewGeometry(context.Background(), ring, 1); err != nil {
 		t.Fatal(err)
 	}
 	if p, err = estimate.Guess(prior, k); err != nil {
@@ -118,7 +119,7 @@ func TestGeneric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := estimate.NewGeometry(c, 1)
+	g, err := estimate.NewGeometry(context.Background(), c, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestQuarter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := estimate.NewGeometry(c, 1)
+	g, err := estimate.NewGeometry(context.Background(), c, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

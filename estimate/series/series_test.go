@@ -297,7 +297,7 @@ func elsewhere(t *testing.T, w atlas.World) atlas.World {
 	t.Helper()
 	c, err := cost.NewGrid(1, side*side, 1)
 	if err == nil {
-		w.Geometry, err = estimate.NewGeometry(c, 1)
+		w.Geometry, err = estimate.NewGeometry(context.Background(), c, 1)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func (t *tour) laws(ctx context.Context, eps ldp.Epsilon) ([]law, error) {
 	if err != nil {
 		return nil, err
 	}
-	geo, err := baseline.NewGeoIndistinguishable(t.cost, eps.Float64())
+	geo, err := baseline.NewGeoIndistinguishable(ctx, t.cost, eps.Float64())
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (t *tour) oue(ctx context.Context, eps ldp.Epsilon) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	geometry, err := estimate.NewGeometry(t.cost, 1)
+	geometry, err := estimate.NewGeometry(ctx, t.cost, 1)
 	if err != nil {
 		return nil, err
 	}

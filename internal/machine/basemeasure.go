@@ -148,7 +148,7 @@ func solveMirror(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 	}
 	var r mirror.Result
 	err = clock.run(func() error {
-		table, err := knapsack.NewContext(ctx, c)
+		table, err := knapsack.New(ctx, c)
 		if err != nil {
 			return err
 		}

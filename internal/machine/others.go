@@ -34,7 +34,7 @@ func solvePhi(ctx context.Context, in *object, clock *stopwatch) (any, error) {
 	}
 	ans := phiAnswer{Phi: make(numbers, c.K), Tau: make(numbers, c.K)}
 	err = clock.run(func() error {
-		table, err := knapsack.NewContext(ctx, c)
+		table, err := knapsack.New(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ func roundedBox(t *testing.T, rng *numtest.SplitMix64, kv int) *ldp.Polytope {
 // values returns the costs of the cheapest rows.
 func values(t *testing.T, c cost.Matrix, box *ldp.Polytope) func(int) (float64, error) {
 	t.Helper()
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func spaces(t *testing.T, k int) map[string]cost.Matrix {
 // TestSearch holds the search against all inputs, at several boxes.
 func TestSearch(t *testing.T) {
 	for name, c := range spaces(t, 150) {
-		table, err := knapsack.New(c)
+		table, err := knapsack.New(context.Background(), c)
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -33,7 +34,7 @@ func knapsacks(c *config, w io.Writer) error {
 			if err := in.write(file); err != nil {
 				return err
 			}
-			table, err := knapsack.New(in.C)
+			table, err := knapsack.New(context.Background(), in.C)
 			if err != nil {
 				return err
 			}

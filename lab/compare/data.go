@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -52,7 +53,7 @@ func (d Data) check() (mu [][]float64, err error) {
 	if d.Distance == nil {
 		return fail("no distances")
 	}
-	if err := cost.Validate(d.Distance); err != nil {
+	if err := cost.Validate(context.Background(), d.Distance); err != nil {
 		return nil, fmt.Errorf("%w: distances: %w", ErrData, err)
 	}
 	k, kv := d.Distance.Dims()

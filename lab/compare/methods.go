@@ -82,7 +82,7 @@ var methods = map[Method]form{
 	}},
 	Exponential: {"exponential", figure.LookExponential, false, false, false,
 		func(s *study, at level) (baseline.Sampler, error) {
-			e, err := baseline.NewExponential(s.cost, at.eps.Float64())
+			e, err := baseline.NewExponential(context.Background(), s.cost, at.eps.Float64())
 			if err != nil {
 				return nil, err
 			}
@@ -90,7 +90,7 @@ var methods = map[Method]form{
 		}},
 	GeoInd: {"geo-indistinguishability", figure.LookGeo, false, true, false,
 		func(s *study, at level) (baseline.Sampler, error) {
-			return baseline.NewGeoIndistinguishable(s.data.Distance, at.eps.Float64())
+			return baseline.NewGeoIndistinguishable(context.Background(), s.data.Distance, at.eps.Float64())
 		}},
 	Response: {"randomised response", figure.LookResponse, true, false, false,
 		func(s *study, at level) (baseline.Sampler, error) {

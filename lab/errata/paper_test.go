@@ -250,7 +250,7 @@ func TestErrataRegret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestErrataTauEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -663,7 +663,7 @@ func transport(c [][]float64, a, b []float64) (float64, error) {
 }
 
 func mirrorDescend(d *cost.Dense, eps float64, s mirror.Settings) (mirror.Result, error) {
-	table, err := knapsack.New(d)
+	table, err := knapsack.New(context.Background(), d)
 	if err != nil {
 		return mirror.Result{}, err
 	}

@@ -1,6 +1,7 @@
 package gowalla
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -97,7 +98,7 @@ func (e *estimating) em(reports, eps string, run int, p estimate.Problem) {
 
 // estimates makes all maps. It wants the histograms of the sampled runs, which at has left in todo.
 func (s *study) estimates(eps []ldp.Epsilon, designs []design) ([]Estimate, error) {
-	geometry, err := estimate.NewGeometry(s.cost, 1)
+	geometry, err := estimate.NewGeometry(context.Background(), s.cost, 1)
 	if err != nil {
 		return nil, err
 	}

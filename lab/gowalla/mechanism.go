@@ -1,6 +1,7 @@
 package gowalla
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -86,7 +87,7 @@ func (s *study) mechanism(m Method, eps ldp.Epsilon, d design) (mechanism, error
 		}
 		return s.sampler(eps, rule)
 	case Exponential:
-		rule, err := baseline.NewExponential(s.cost, eps.Float64())
+		rule, err := baseline.NewExponential(context.Background(), s.cost, eps.Float64())
 		if err != nil {
 			return mechanism{}, err
 		}

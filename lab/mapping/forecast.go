@@ -98,7 +98,7 @@ func (s study) forecast(ctx context.Context, w world, eps ldp.Epsilon, devices i
 		return out, err
 	}
 	out.Mean, out.Line = p.Map.Mean*w.scale, p.Map.High*w.scale
-	geometry, err := estimate.NewGeometry(w.cost, 1)
+	geometry, err := estimate.NewGeometry(ctx, w.cost, 1)
 	if err != nil {
 		return out, err
 	}

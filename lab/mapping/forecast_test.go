@@ -64,7 +64,7 @@ func TestElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := estimate.NewGeometry(ring, 1)
+	g, err := estimate.NewGeometry(context.Background(), ring, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

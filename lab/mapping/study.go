@@ -259,7 +259,7 @@ type task struct {
 
 // world simulates all cases of a map.
 func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, float64, error) {
-	geometry, err := estimate.NewGeometry(w.cost, 1)
+	geometry, err := estimate.NewGeometry(ctx, w.cost, 1)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -234,7 +234,7 @@ func (s *study) descents(eps []ldp.Epsilon) ([]Descent, error) {
 		if err != nil {
 			return fmt.Errorf("mirror study: %s at eps %s: %w", t.space, t.eps, err)
 		}
-		table, err := knapsack.New(t.c)
+		table, err := knapsack.New(context.Background(), t.c)
 		if err != nil {
 			return err
 		}
@@ -358,7 +358,7 @@ func (s *study) designs(eps []ldp.Epsilon) ([]Design, error) {
 func (s *study) designsAt(c cost.Matrix, eps ldp.Epsilon) ([]Design, error) {
 	e := eps.Float64()
 	_, kv := c.Dims()
-	table, err := knapsack.New(c)
+	table, err := knapsack.New(context.Background(), c)
 	if err != nil {
 		return nil, err
 	}

@@ -281,7 +281,7 @@ func (s *split) rate(ctx context.Context, cfg Config, m Method, eps ldp.Epsilon)
 		rate, err = meanHit(ctx, s.test, func(user) ([]float64, error) { return q, nil })
 		return rate, 0, err
 	case Exponential:
-		mechanism, err := baseline.NewExponential(s.cost, e)
+		mechanism, err := baseline.NewExponential(ctx, s.cost, e)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -394,7 +394,7 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 		}
 		rows[i] = r.Q
 	}
-	exponential, err := baseline.NewExponential(s.cost, e)
+	exponential, err := baseline.NewExponential(context.Background(), s.cost, e)
 	if err != nil {
 		return nil, err
 	}

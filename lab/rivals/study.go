@@ -127,7 +127,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if s.grid, err = cost.NewGrid(cfg.Side, cfg.Side, 1); err != nil {
 		return Result{}, err
 	}
-	if s.geometry, err = estimate.NewGeometry(s.grid, 1); err != nil {
+	if s.geometry, err = estimate.NewGeometry(ctx, s.grid, 1); err != nil {
 		return Result{}, err
 	}
 	if s.dense, err = cost.Materialize(ctx, s.grid); err != nil {
@@ -311,7 +311,7 @@ func (s *study) mechanisms(ctx context.Context, name string, eps ldp.Epsilon) ([
 	case "dam":
 		return s.discs(e)
 	case "geoind":
-		g, err := baseline.NewGeoIndistinguishable(s.grid, e)
+		g, err := baseline.NewGeoIndistinguishable(ctx, s.grid, e)
 		if err != nil {
 			return nil, err
 		}

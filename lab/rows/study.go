@@ -146,7 +146,7 @@ func cellOf(ctx context.Context, c towns.City, cfg Config, eps ldp.Epsilon, devi
 		runs = cfg.Few
 	}
 	out := Cell{City: c.Name, Family: c.Family, Devices: devices, Runs: runs}
-	geometry, err := estimate.NewGeometry(c.Cost, 1)
+	geometry, err := estimate.NewGeometry(ctx, c.Cost, 1)
 	if err != nil {
 		return out, err
 	}

@@ -111,7 +111,7 @@ func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnsw
 		a.Shares, err = c.drawn(what, d.kpm)
 	case Exp:
 		var law *baseline.Exponential
-		if law, err = baseline.NewExponential(c.world.sorted, d.eps.Float64()); err == nil {
+		if law, err = baseline.NewExponential(ctx, c.world.sorted, d.eps.Float64()); err == nil {
 			a.Shares, err = c.drawn(what, func(p person) ([]float64, error) { return law.Law(p.weights, p.places) })
 		}
 	case Estimate:

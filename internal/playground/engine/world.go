@@ -72,10 +72,10 @@ func newWorld(points, counts string, last *world) (w *world, err error) {
 	}
 	if w.sorted == nil {
 		w.points = points
-		if w.sorted, err = knapsack.New(w.cost); err != nil {
+		if w.sorted, err = knapsack.New(context.Background(), w.cost); err != nil {
 			return nil, err
 		}
-		if w.near, err = estimate.NewGeometry(w.cost, 1); err != nil {
+		if w.near, err = estimate.NewGeometry(context.Background(), w.cost, 1); err != nil {
 			return nil, err
 		}
 	}

@@ -274,7 +274,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 		card.Rounding = d.Mechanism().RoundingCost()
 	}
 	if len(plan.table) > 0 || plan.menu != nil {
-		sorted, err := knapsack.NewContext(ctx, g.Cost) // once for all levels
+		sorted, err := knapsack.New(ctx, g.Cost) // once for all levels
 		if err != nil {
 			return nil, err
 		}
