@@ -136,8 +136,8 @@ func TestAccountRefuses(t *testing.T) {
 	}
 }
 
-// What a report must be, to the byte: 37 to 256 of them, with the ID, and of the kind of package policy an index in four
-// below 2^20. Zeros alone are neither an ID nor an index, but each is, if the other is not zero.
+// What a report must be, to the byte: 37 to 256 of them, with the ID, and of the kind of package policy an index in
+// four below 2^20. Zeros alone are neither an ID nor an index, but each is, if the other is not zero.
 func TestCheckReport(t *testing.T) {
 	id, zero := [32]byte{7}, [32]byte{}
 	index := func(id [32]byte, b ...byte) []byte { return append(append([]byte("wpm1"), id[:]...), b...) }
@@ -157,7 +157,8 @@ func TestCheckReport(t *testing.T) {
 		{otherBytes(id, strings.Repeat("x", 221)), id, "257 bytes, want 37 to 256"},
 	} {
 		err := checkReport(tc.b, tc.id)
-		if (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, ErrReport) || !strings.Contains(err.Error(), tc.want)) {
+		if (err == nil) != (tc.want == "") ||
+			err != nil && (!errors.Is(err, ErrReport) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%x of %x: %v, want %q", tc.b, tc.id, err, tc.want)
 		}
 	}

@@ -68,8 +68,8 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// A schedule is of a form, has a period or none, and does not end before it begins. It has its first epoch and its last,
-// and those between.
+// A schedule is of a form, has a period or none, and does not end before it begins. It has its first epoch, its last, and
+// those between.
 func TestSchedules(t *testing.T) {
 	month := func(first, last string, period int) Schedule {
 		return Schedule{Epochs: Month, First: first, Last: last, Period: period}

@@ -70,8 +70,9 @@ func TestSelf(t *testing.T) {
 			t.Errorf("the start of %q: %s", pid, got)
 		}
 	}
-	if stat, err := os.ReadFile("/proc/1/stat"); err == nil && (startOf("1") != startBy(string(stat)) || !isDigits(startOf("1"))) {
-		t.Errorf("the start of process 1: %s, by %q", startOf("1"), stat)
+	first := startOf("1")
+	if stat, err := os.ReadFile("/proc/1/stat"); err == nil && (first != startBy(string(stat)) || !isDigits(first)) {
+		t.Errorf("the start of process 1: %s, by %q", first, stat)
 	}
 	seen, _ := os.Readlink("/proc/self")
 	clock, err := os.Readlink("/proc/self/ns/time")
@@ -86,8 +87,8 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// TestOwnerBy: a process knows itself if its /proc tells all of its owner, is of its own namespace, and counts time as the
-// system does. Otherwise it knows its number alone.
+// TestOwnerBy: a process knows itself if its /proc tells all of its owner, is of its own namespace, and counts time as
+// the system does. Otherwise it knows its number alone.
 func TestOwnerBy(t *testing.T) {
 	const pid, start = "100", "5000"
 	nobody, known := owner{unknown, unknown, pid, unknown}, owner{someBoot, someNS, pid, start}
@@ -104,7 +105,8 @@ func TestOwnerBy(t *testing.T) {
 	} {
 		proc := t.TempDir()
 		random, ns := filepath.Join(proc, "sys/kernel/random"), filepath.Join(proc, c.self, "ns")
-		err := errors.Join(os.MkdirAll(random, 0o700), os.MkdirAll(ns, 0o700), os.Symlink(c.self, filepath.Join(proc, "self")))
+		err := errors.Join(os.MkdirAll(random, 0o700), os.MkdirAll(ns, 0o700),
+			os.Symlink(c.self, filepath.Join(proc, "self")))
 		if c.boot != "" {
 			err = errors.Join(err, os.WriteFile(filepath.Join(random, "boot_id"), []byte(c.boot+"\n"), 0o600))
 		}
@@ -146,8 +148,8 @@ func TestStartBy(t *testing.T) {
 	}
 }
 
-// TestTakeFolderRefuses: a folder that holds more than the entry of its owner by the time it is taken stays as it is, and
-// a folder whose spare one has no name that the system takes is an error.
+// TestTakeFolderRefuses: a folder that holds more than the entry of its owner by the time it is taken stays as it is,
+// and a folder whose spare one has no name that the system takes is an error.
 func TestTakeFolderRefuses(t *testing.T) {
 	dead := self()
 	dead[3] = "1"

@@ -325,7 +325,8 @@ func TestLockIsBesideTheFile(t *testing.T) {
 	if err := reopen(t, path, "e", "1").Close(); err != nil {
 		t.Fatal(err)
 	}
-	plain := strings.Join([]string{dir, ".", "ledger"}, string(filepath.Separator)) // no link stays as the caller spells it
+	// What is no link stays as the caller spells it.
+	plain := strings.Join([]string{dir, ".", "ledger"}, string(filepath.Separator))
 	if at, err := LockOf(plain); err != nil || at != plain+".lock" {
 		t.Errorf("LockOf(%s) = %s, %v", plain, at, err)
 	}

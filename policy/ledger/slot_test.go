@@ -210,7 +210,8 @@ func TestLastEpoch(t *testing.T) {
 		{in("a"), "2027-01", `2027-01 is after "2026-12", which the clock says`},
 	} {
 		_, err := payAt(store, "9", tc.epoch, clock, tc.d)
-		if (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, ErrEpoch) || !strings.Contains(err.Error(), tc.want)) {
+		if (err == nil) != (tc.want == "") ||
+			err != nil && (!errors.Is(err, ErrEpoch) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", tc.epoch, err, tc.want)
 		}
 	}
