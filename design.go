@@ -391,7 +391,7 @@ func inMemory(c cost.Matrix, sorted *knapsack.Table) cost.Matrix {
 // Its eps is the smallest float64 that is not below ε: what no mechanism does at that eps, none does at ε.
 func certify(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, base basemeasure.Result, worst float64) ([]byte,
 	error) {
-	cert, err := certificate.NewBaseMeasureContext(ctx, c, num.Up(eps.Rat()), base)
+	cert, err := certificate.NewBaseMeasure(ctx, c, num.Up(eps.Rat()), base)
 	if err != nil {
 		return nil, err
 	}

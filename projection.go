@@ -162,9 +162,10 @@ func (p Projection) Certificate() (certificate.Certificate, error) {
 	}
 	problem := p.mechanism.problem(p.mass, p.support)
 	if r := p.entropic; r != nil {
-		return certificate.NewEntropic(sinkhorn.Problem{
+		return certificate.NewEntropic(context.Background(), sinkhorn.Problem{
 			Cost: problem.Cost, Source: p.mass, Support: p.support, Lo: problem.Lo, Hi: problem.Hi, Reg: r.Reg,
 		}, *r)
+
 	}
 	return certificate.NewProjection(problem, *p.exact)
 }

@@ -94,7 +94,7 @@ func TestEntropicMechanism(t *testing.T) {
 					t.Errorf("%s, %s: certificate %v, %v", name, kind, cert, err)
 					continue
 				}
-				proved, err := certificate.Verify(cert)
+				proved, err := certificate.Verify(context.Background(), cert)
 				if err != nil {
 					t.Errorf("%s, %s, %s: %v", name, kind, solver, err)
 					continue

@@ -49,7 +49,7 @@ func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) 
 // Certify verifies a certificate. For a private certificate it reports only whether it holds, and none of its numbers.
 func Certify(c certificate.Certificate) Certified {
 	res := Certified{Kind: string(c.Kind()), Meaning: c.Meaning(), Private: c.Private()}
-	bounds, err := certificate.Verify(c)
+	bounds, err := certificate.Verify(context.Background(), c)
 	switch {
 	case err != nil && c.Private():
 		res.Fault = PublicReason(err)

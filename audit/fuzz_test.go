@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -56,7 +57,7 @@ func FuzzCertificates(f *testing.F) {
 			if with, err := c.WithCost(cost); c.NeedsCost() && err == nil {
 				c = with
 			}
-			_, verified := certificate.Verify(c)
+			_, verified := certificate.Verify(context.Background(), c)
 			x := got[n]
 			n++
 			if x.Source != "s" || x.Line != n || x.Kind != string(c.Kind()) || x.Private != c.Private() ||

@@ -469,7 +469,7 @@ func TestParseInputs(t *testing.T) {
 func TestCertifiedDecimals(t *testing.T) {
 	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1e-20, 3e-20, 0}}
 	r := must(basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{}))
-	made := must(certificate.NewBaseMeasure(c, 1, r))
+	made := must(certificate.NewBaseMeasure(context.Background(), c, 1, r))
 	res, stated := Certify(made), made.Stated()
 	lower, upper := must(strconv.ParseFloat(res.Lower, 64)), must(strconv.ParseFloat(res.Upper, 64))
 	if !res.Passed || !(lower > 0) || new(big.Rat).SetFloat64(lower).Cmp(stated.Lower) > 0 ||

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var baseMeasureKind = kindSpec{
@@ -111,28 +112,23 @@ func (e *baseMeasureEvidence) UnmarshalJSON(data []byte) error {
 //
 // Above 2^20 pairs of an input and an output, evidence with one mass for all outputs is written in the short form.
 //
-// Errors: ErrEvidence with the error of basemeasure.Verify, ErrCost, ErrLimit.
-func NewBaseMeasure(c cost.Matrix, eps float64, r basemeasure.Result) (Certificate, error) {
-	return NewBaseMeasureContext(context.Background(), c, eps, r)
-}
-
-// NewBaseMeasureContext is NewBaseMeasure, but returns the error of ctx if ctx ends first. The other errors are those
-// of NewBaseMeasure.
-func NewBaseMeasureContext(ctx context.Context, c cost.Matrix, eps float64, r basemeasure.Result) (Certificate, error) {
+// Errors: ErrEvidence with the error of basemeasure.Verify, ErrCost, ErrLimit; wpmerr.ErrNotConverged if ctx ends first.
+func NewBaseMeasure(ctx context.Context, c cost.Matrix, eps float64, r basemeasure.Result) (Certificate, error) {
+	ctx = wpmerr.Context(ctx)
 	b := &baseMeasure{
 		Problem:  baseMeasureProblem{Epsilon: number(eps)},
 		Evidence: baseMeasureEvidence{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds},
 	}
 	lower, upper, err := b.bounds(ctx, c)
 	if ctx.Err() != nil {
-		return Certificate{}, ctx.Err()
+		return Certificate{}, wpmerr.Ended(ctx)
 	}
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
 	b.Problem.Inputs, b.Problem.Outputs = c.Dims()
 	b.Evidence.short = b.Evidence.shorten()
-	return build(&baseMeasureKind, b, c, lower, upper)
+	return build(ctx, &baseMeasureKind, b, c, lower, upper)
 }
 
 func (b *baseMeasure) problem() any      { return &b.Problem }

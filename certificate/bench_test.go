@@ -17,7 +17,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.Fatal(err)
 	}
 	base, err := basemeasure.Uniform(context.Background(), grid, 4, basemeasure.Settings{})
-	public := must(b)(certificate.NewBaseMeasure(grid, 4, base))(err)
+	public := must(b)(certificate.NewBaseMeasure(context.Background(), grid, 4, base))(err)
 	p := mincostflow.Problem{Cost: grid, Source: make([]float64, 400), Lo: make([]float64, 400), Hi: make([]float64, 400)}
 	for j := range p.Lo {
 		p.Source[j], p.Lo[j], p.Hi[j] = float64(j)/79800, 0.5/400, 2./400

@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -39,14 +40,14 @@ func (b Bounds) Floats() (lower, upper float64) { return num.Down(b.Lower), num.
 
 // build makes the certificate of a body with its own copies, by way of its text. c is nil for kinds without a
 // cost.
-func build(spec *kindSpec, b body, c cost.Matrix, lower, upper *big.Rat) (Certificate, error) {
+func build(ctx context.Context, spec *kindSpec, b body, c cost.Matrix, lower, upper *big.Rat) (Certificate, error) {
 	if err := b.check(); err != nil {
 		return Certificate{}, err
 	}
 	n := &content{spec: spec, body: b, lower: lower, upper: upper}
 	if spec.cost {
 		var err error
-		if n.cost, err = costText(c); err != nil {
+		if n.cost, err = costText(ctx, c); err != nil {
 			return Certificate{}, err
 		}
 		*b.costHash() = sha256.Sum256(n.cost)

@@ -38,7 +38,7 @@ func TestRoundTrip(t *testing.T) {
 		if !bytes.Equal(text(t, got), b) {
 			t.Errorf("%s: Encode(Decode) differs", kind)
 		}
-		bounds, err := certificate.Verify(got)
+		bounds, err := certificate.Verify(context.Background(), got)
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
@@ -96,7 +96,7 @@ func TestCostApart(t *testing.T) {
 		if !bare.NeedsCost() || c.NeedsCost() || bare.ProblemHash() != c.ProblemHash() {
 			t.Errorf("%s: without its cost: needs it %v, with %v", kind, bare.NeedsCost(), c.NeedsCost())
 		}
-		if _, err := certificate.Verify(bare); !errors.Is(err, certificate.ErrCost) {
+		if _, err := certificate.Verify(context.Background(), bare); !errors.Is(err, certificate.ErrCost) {
 			t.Errorf("%s: verified without its cost: %v", kind, err)
 		}
 		if _, err := bare.WithCost(other); !errors.Is(err, certificate.ErrCost) {
@@ -107,7 +107,7 @@ func TestCostApart(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 			continue
 		}
-		if _, err := certificate.Verify(full); err != nil || !bytes.Equal(text(t, full), text(t, c)) {
+		if _, err := certificate.Verify(context.Background(), full); err != nil || !bytes.Equal(text(t, full), text(t, c)) {
 			t.Errorf("%s: with its cost again: %v", kind, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestCostTypes(t *testing.T) {
 		{foreign{dense}, `"cost":{"kind":"explicit","C":[[0,`},
 	} {
 		r, err := basemeasure.Uniform(context.Background(), test.c, 2, basemeasure.Settings{})
-		c := must(t)(certificate.NewBaseMeasure(test.c, 2, r))(err)
+		c := must(t)(certificate.NewBaseMeasure(context.Background(), test.c, 2, r))(err)
 		if b := text(t, c); !strings.Contains(string(b), test.want) {
 			t.Errorf("%T: %s", test.c, b)
 		} else if err := check(b); err != nil {
@@ -181,12 +181,12 @@ func TestNewRefuses(t *testing.T) {
 		},
 		"base measure: no result": func() error {
 			_,
-				err := certificate.NewBaseMeasure(c, 1, basemeasure.Result{})
+				err := certificate.NewBaseMeasure(context.Background(), c, 1, basemeasure.Result{})
 			return err
 		},
 		"base measure: NaN eps": func() error {
 			_,
-				err := certificate.NewBaseMeasure(c, math.NaN(), basemeasure.Result{})
+				err := certificate.NewBaseMeasure(context.Background(), c, math.NaN(), basemeasure.Result{})
 			return err
 		},
 		"base measure: of an average": func() error {
@@ -194,7 +194,7 @@ func TestNewRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = certificate.NewBaseMeasure(c, 1, r)
+			_, err = certificate.NewBaseMeasure(context.Background(), c, 1, r)
 			return err
 		},
 		"kpm: not the rule's output": func() error {
@@ -212,7 +212,7 @@ func TestNewRefuses(t *testing.T) {
 		},
 		"entropic: empty": func() error {
 			_,
-				err := certificate.NewEntropic(sinkhorn.Problem{}, sinkhorn.Result{})
+				err := certificate.NewEntropic(context.Background(), sinkhorn.Problem{}, sinkhorn.Result{})
 			return err
 		},
 		"flow: no network": func() error { _, err := certificate.NewFlow(nil, network.Result{}); return err },
@@ -479,7 +479,7 @@ func TestEveryByte(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if _, err := certificate.Verify(got); err != nil {
+				if _, err := certificate.Verify(context.Background(), got); err != nil {
 					continue
 				}
 				// Evidence with slack (a smaller f_i, say) and weaker claims are all that may pass: the problem
@@ -587,7 +587,7 @@ func TestZero(t *testing.T) {
 	if _, err := certificate.Encode(c); !errors.Is(err, certificate.ErrCertificate) {
 		t.Errorf("Encode: %v", err)
 	}
-	if _, err := certificate.Verify(c); !errors.Is(err, certificate.ErrCertificate) {
+	if _, err := certificate.Verify(context.Background(), c); !errors.Is(err, certificate.ErrCertificate) {
 		t.Errorf("Verify: %v", err)
 	}
 	if _, err := c.WithCost(nil); !errors.Is(err, certificate.ErrCertificate) {
@@ -660,7 +660,7 @@ func TestLines(t *testing.T) {
 		if line != n || c.Kind() != list[n-1].Kind() {
 			t.Errorf("line %d is number %d, of kind %s", line, n, c.Kind())
 		}
-		_, err := certificate.Verify(c)
+		_, err := certificate.Verify(context.Background(), c)
 		return err
 	}
 	for _, s := range []string{good, strings.TrimSuffix(good, "\n")} {

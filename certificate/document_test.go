@@ -2,6 +2,7 @@ package certificate_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"regexp"
 	"testing"
@@ -46,7 +47,7 @@ func TestVersion1(t *testing.T) {
 	seen := map[certificate.Kind]int{}
 	for n, c := range list {
 		seen[c.Kind()]++
-		if _, err := certificate.Verify(c); err != nil {
+		if _, err := certificate.Verify(context.Background(), c); err != nil {
 			t.Errorf("line %d, %s: %v", n+1, c.Kind(), err)
 		}
 	}
@@ -82,7 +83,7 @@ func TestDocument(t *testing.T) {
 				continue
 			}
 		}
-		if _, err := certificate.Verify(c); err != nil {
+		if _, err := certificate.Verify(context.Background(), c); err != nil {
 			t.Errorf("%s: %v", c.Kind(), err)
 		}
 	}

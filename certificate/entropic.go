@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var entropicKind = kindSpec{
@@ -95,14 +96,22 @@ const expSlack = 0x1p-49
 // largest cost if that is more: the plan is made of exponentials, whose last bits depend on the machine. The
 // certificate is as private as p.Source.
 //
-// Errors: ErrEvidence with the error of sinkhorn.Verify, ErrCost, ErrLimit.
-func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
-	upper, lower, err := sinkhorn.Verify(context.Background(), p, r)
+// Errors: ErrEvidence with the error of sinkhorn.Verify, ErrCost, ErrLimit; wpmerr.ErrNotConverged if ctx ends first.
+func NewEntropic(ctx context.Context, p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
+	ctx = wpmerr.Context(ctx)
+	upper, lower, err := sinkhorn.Verify(ctx, p, r)
+	if ctx.Err() != nil {
+		return Certificate{}, wpmerr.Ended(ctx)
+	}
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
 	k, kv := p.Cost.Dims()
-	slack := num.Rat(cost.Max(p.Cost))
+	largest, _, err := cost.Extent(ctx, p.Cost)
+	if err != nil {
+		return Certificate{}, err
+	}
+	slack := num.Rat(largest)
 	slack.Mul(slack, num.Rat(float64(16+k+kv)*expSlack))
 	most := max(r.Upper, num.Up(slack.Add(slack, upper)))
 	b := &entropic{
@@ -116,7 +125,7 @@ func NewEntropic(p sinkhorn.Problem, r sinkhorn.Result) (Certificate, error) {
 	if f := r.Flow; f != nil {
 		b.Evidence.Flow = &steps{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
 	}
-	return build(&entropicKind, b, p.Cost, lower, num.Rat(most))
+	return build(ctx, &entropicKind, b, p.Cost, lower, num.Rat(most))
 }
 
 func (b *entropic) problem() any      { return &b.Problem }
@@ -147,7 +156,7 @@ func (b *entropic) check() error {
 	return checkLength("down", e.Flow.Down, p.Outputs)
 }
 
-func (b *entropic) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *entropic) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	e := &b.Evidence
 	if e.Plan != nil {
 		return b.planBounds(c)
@@ -164,7 +173,7 @@ func (b *entropic) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.R
 	if f := e.Flow; f != nil {
 		r.Flow = &sinkhorn.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
 	}
-	if _, lower, err = sinkhorn.Verify(context.Background(), p, r); err != nil {
+	if _, lower, err = sinkhorn.Verify(ctx, p, r); err != nil {
 		return nil, nil, err
 	}
 	return lower, num.Rat(r.Upper), nil

@@ -36,7 +36,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	proved, err := certificate.Verify(read)
+	proved, err := certificate.Verify(context.Background(), read)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func ExampleRead() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	design, err := certificate.NewBaseMeasure(c, 1, best)
+	design, err := certificate.NewBaseMeasure(ctx, c, 1, best)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func ExampleRead() {
 	}
 
 	err = certificate.Read(&file, func(line int, c certificate.Certificate) error {
-		proved, err := certificate.Verify(c)
+		proved, err := certificate.Verify(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -121,7 +121,7 @@ func NewFlow(g *network.Problem, r network.Result) (Certificate, error) {
 		Evidence: optimalEvidence{Flow: r.Flow, Potentials: r.Potentials},
 	}
 	value := new(big.Rat).SetInt(r.Objective)
-	return build(&flowKind, b, nil, value, value)
+	return build(context.Background(), &flowKind, b, nil, value, value)
 }
 
 func (b *flow) problem() any      { return &b.Problem }

@@ -38,7 +38,7 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	r, err = mincostflow.Transport(context.Background(), c, a, b)
 	out[certificate.Transport] = must(t)(certificate.NewTransport(c, a, b, r))(err)
 	base, err := basemeasure.Uniform(context.Background(), c, 1.25, basemeasure.Settings{})
-	out[certificate.BaseMeasure] = must(t)(certificate.NewBaseMeasure(c, 1.25, base))(err)
+	out[certificate.BaseMeasure] = must(t)(certificate.NewBaseMeasure(context.Background(), c, 1.25, base))(err)
 	mu := []float64{0.7, 0.3, 0}
 	q, s, err := baseline.KPM(mu, 1.25)
 	out[certificate.KPM] = must(t)(certificate.NewKPM(mu, 1.25, q, s))(err)
@@ -49,7 +49,7 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0},
 		Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}
 	er, err := sinkhorn.Project(context.Background(), e, sinkhorn.Settings{})
-	out[certificate.Entropic] = must(t)(certificate.NewEntropic(e, er))(err)
+	out[certificate.Entropic] = must(t)(certificate.NewEntropic(context.Background(), e, er))(err)
 	g := &network.Problem{Supply: []int64{4, 0, -4}, Arcs: []network.Arc{
 		{From: 0, To: 1, Upper: 3, Cost: 2}, {From: 1, To: 2, Lower: -network.Unlimited, Upper: network.Unlimited, Cost: -1},
 		{From: 0, To: 2, Lower: -1, Upper: 5, Cost: 4},
@@ -101,7 +101,7 @@ func check(b []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = certificate.Verify(c)
+	_, err = certificate.Verify(context.Background(), c)
 	return err
 }
 

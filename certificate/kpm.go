@@ -47,7 +47,7 @@ func NewKPM(mu []float64, eps float64, q []float64, r float64) (Certificate, err
 		Evidence: kpmEvidence{Q: q, R: number(r)},
 	}
 	lower, upper := b.rBounds()
-	return build(&kpmKind, b, nil, lower, upper)
+	return build(context.Background(), &kpmKind, b, nil, lower, upper)
 }
 
 func (b *kpm) problem() any      { return &b.Problem }

@@ -54,7 +54,7 @@ func NewMinimax(ctx context.Context, p minimax.Problem, b minimax.Bound) (Certif
 		Evidence: minimalEvidence{Poles: b.Poles, Radius: b.Radius, Mass: b.Mass, Amplitude: number(b.Amplitude),
 			Root: number(b.Root), Exponent: number(b.Exponent), Centre: b.Centre},
 	}
-	return build(&minimaxKind, c, p.Cost, lowerFloat(lower), upper)
+	return build(ctx, &minimaxKind, c, p.Cost, lowerFloat(lower), upper)
 }
 
 // lowerFloat rounds a lower bound down to a float, whose fraction is short.

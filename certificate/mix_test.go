@@ -54,7 +54,7 @@ func TestEntropicMix(t *testing.T) {
 	if !(r.Upper < plain-1e-3) {
 		t.Fatalf("%v mixed, %v not: nothing to mix", r.Upper, plain)
 	}
-	c := must(t)(certificate.NewEntropic(p, r))(nil)
+	c := must(t)(certificate.NewEntropic(context.Background(), p, r))(nil)
 	genuine := text(t, c)
 	if err := check(genuine); err != nil {
 		t.Fatal(err)

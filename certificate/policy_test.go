@@ -165,7 +165,7 @@ func TestCheckPolicyRefuses(t *testing.T) {
 		return r
 	}
 	about := func(c cost.Matrix, eps float64) []byte {
-		made, err := certificate.NewBaseMeasure(c, eps, base(c, eps))
+		made, err := certificate.NewBaseMeasure(ctx, c, eps, base(c, eps))
 		return encode(t, made, err)
 	}
 	five := ring(5, 1)
@@ -300,7 +300,7 @@ func TestBaseMeasureOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := certificate.NewBaseMeasure(c, 1, r)
+	made, err := certificate.NewBaseMeasure(context.Background(), c, 1, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func NewProjection(p mincostflow.Problem, r mincostflow.Result) (Certificate, er
 		Problem:  projectionProblem{Inputs: k, Outputs: kv, Mu: newMasses(p.Source, p.Support), Lo: p.Lo, Hi: p.Hi},
 		Evidence: newFlowEvidence(r),
 	}
-	return build(&projectionKind, b, p.Cost, lower, upper)
+	return build(context.Background(), &projectionKind, b, p.Cost, lower, upper)
 }
 
 func newFlowEvidence(r mincostflow.Result) flowEvidence {

@@ -107,7 +107,7 @@ func TestLawOfKinds(t *testing.T) {
 			if eerr != nil && !errors.Is(eerr, wpmerr.ErrNotConverged) {
 				t.Fatal(eerr)
 			}
-			made, err = certificate.NewEntropic(e, r)
+			made, err = certificate.NewEntropic(context.Background(), e, r)
 			value = best.Objective // the exact problem's, and the exact solver's certificate is about the same problem
 			if exact, err := certificate.NewProjection(p, best); err != nil ||
 				made.Kind() != "" && exact.ProblemHash() != made.ProblemHash() {
@@ -166,7 +166,7 @@ func TestLawOfKinds(t *testing.T) {
 			if r, err = basemeasure.Uniform(context.Background(), c, eps, basemeasure.Settings{}); err != nil {
 				t.Fatal(err)
 			}
-			made, err = certificate.NewBaseMeasure(c, eps, r)
+			made, err = certificate.NewBaseMeasure(context.Background(), c, eps, r)
 			upper, lower, _ = basemeasure.Verify(context.Background(), c, eps, r)
 			value = r.F
 		case certificate.Shuffled:
@@ -224,7 +224,7 @@ func TestLawOfKinds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		got, err := certificate.Verify(read)
+		got, err := certificate.Verify(context.Background(), read)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -262,7 +262,7 @@ func FuzzDecode(f *testing.F) {
 		if k*kv > 1<<16 || largeProblem.Match(data) { // valid and slow
 			return
 		}
-		b, err := certificate.Verify(c)
+		b, err := certificate.Verify(context.Background(), c)
 		if s := c.Stated(); err == nil && (s.Lower.Cmp(b.Lower) > 0 || s.Upper.Cmp(b.Upper) < 0) {
 			t.Fatalf("accepted [%v, %v] on a proof of [%v, %v]", s.Lower, s.Upper, b.Lower, b.Upper)
 		}
@@ -303,7 +303,7 @@ func FuzzRead(f *testing.F) {
 					t.Fatalf("without its cost: %v", err)
 				}
 				if k, kv := c.Dims(); k*kv <= 1<<12 {
-					_, _ = certificate.Verify(with) // any error, and no panic: the text with this hash may be no cost
+					_, _ = certificate.Verify(context.Background(), with) // any error, and no panic: the text with this hash may be no cost
 				}
 			}
 			return nil

@@ -37,7 +37,7 @@ func TestSecondOpinion(t *testing.T) {
 		}
 		// two enclosures of e^eps may differ by 2^-200, so claims stay away from both
 		if c.Kind() == certificate.BaseMeasure || c.Kind() == certificate.Minimax {
-			b, err := certificate.Verify(c)
+			b, err := certificate.Verify(context.Background(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func designs(t *testing.T) (out []certificate.Certificate) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := certificate.NewBaseMeasure(c, 1.5, r)
+		made, err := certificate.NewBaseMeasure(context.Background(), c, 1.5, r)
 		if err != nil {
 			t.Fatal(fmt.Errorf("%T: %w", c, err))
 		}

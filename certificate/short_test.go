@@ -62,7 +62,7 @@ func TestShortEvidence(t *testing.T) {
 		}
 	}
 	r.Weights[97] = 0.5
-	made, err := certificate.NewBaseMeasure(c, 2, r)
+	made, err := certificate.NewBaseMeasure(context.Background(), c, 2, r)
 	if err == nil {
 		made, err = made.WithoutCost()
 	}
@@ -84,7 +84,7 @@ func TestShortEvidence(t *testing.T) {
 		if err != nil {
 			return certificate.Bounds{}, err
 		}
-		return certificate.Verify(c)
+		return certificate.Verify(context.Background(), c)
 	}
 	bounds, err := verify(evidence)
 	if err != nil || bounds.Lower.Cmp(made.Stated().Lower) != 0 || bounds.Upper.Cmp(made.Stated().Upper) != 0 {

@@ -47,7 +47,7 @@ func NewShuffled(p shuffle.Problem, g shuffle.Guarantee) (Certificate, error) {
 			Delta: number(p.Delta)},
 		Evidence: shuffledEvidence{Central: number(g.Epsilon), Edges: g.Edges},
 	}
-	return build(&shuffledKind, c, nil, new(big.Rat), num.Rat(g.Epsilon))
+	return build(context.Background(), &shuffledKind, c, nil, new(big.Rat), num.Rat(g.Epsilon))
 }
 
 func (c *shuffled) problem() any      { return &c.Problem }

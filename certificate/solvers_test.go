@@ -27,7 +27,7 @@ func TestMirrorIsBaseMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := mirror.Descend(context.Background(), table, 1.25, mirror.Settings{Steps: 50})
-	made := must(t)(certificate.NewBaseMeasure(c, 1.25, basemeasure.Result{
+	made := must(t)(certificate.NewBaseMeasure(context.Background(), c, 1.25, basemeasure.Result{
 		M: r.M, F: r.F, Lower: r.Lower, Upper: r.Upper, Weights: r.Weights, Thresholds: r.Thresholds,
 	}))(err)
 	if err := check(text(t, made)); err != nil {
@@ -54,7 +54,7 @@ func TestEntropicEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	upper, _, err := sinkhorn.Verify(context.Background(), p, r)
-	plain := must(t)(certificate.NewEntropic(p, r))(err)
+	plain := must(t)(certificate.NewEntropic(context.Background(), p, r))(err)
 	// (16 + 4 + 4) 2^-49 of the largest cost, 9/16.
 	room := new(big.Rat).Mul(big.NewRat(24*9, 16), new(big.Rat).SetFrac64(1, 1<<49))
 	if room.Add(room, upper); plain.Stated().Upper.Cmp(room) < 0 {
@@ -64,7 +64,7 @@ func TestEntropicEvidence(t *testing.T) {
 	moved := r
 	moved.Flow = &sinkhorn.Flow{Right: []float64{0, 1e-13, 0, 0}, Down: make([]float64, 4), Steps: 2}
 	moved.Upper = 0.5
-	flow := must(t)(certificate.NewEntropic(p, moved))(nil)
+	flow := must(t)(certificate.NewEntropic(context.Background(), p, moved))(nil)
 	var plan certificate.Certificate
 	for _, c := range version1(t) {
 		if strings.Contains(string(text(t, c)), `,"plan":[[0,0,0.33`) {
@@ -142,7 +142,7 @@ func TestSphereLimits(t *testing.T) {
 		{numtest.Cases(2_000, 100_000), 12, 1e-12, 1}} {
 		b, err := sphere.Enclose(x.d, x.p, x.eps, x.bits)
 		c := must(t)(certificate.NewSphere(x.d, x.p, x.eps, b))(err)
-		if _, err := certificate.Verify(c); err != nil {
+		if _, err := certificate.Verify(context.Background(), c); err != nil {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}

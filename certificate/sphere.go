@@ -48,7 +48,7 @@ func NewSphere(d int, p, eps float64, b sphere.Bounds) (Certificate, error) {
 		Problem:  capProblem{Dimension: d, Exponent: number(p), Epsilon: number(eps)},
 		Evidence: capEvidence{Below: fraction{b.Lower}, Above: fraction{b.Upper}},
 	}
-	return build(&sphereKind, c, nil, b.Lower, b.Upper)
+	return build(context.Background(), &sphereKind, c, nil, b.Lower, b.Upper)
 }
 
 func (c *spherical) problem() any      { return &c.Problem }

@@ -42,7 +42,7 @@ func NewTransport(c cost.Matrix, a, b []float64, r mincostflow.Result) (Certific
 		Problem:  transportProblem{Inputs: k, Outputs: kv, Source: newMasses(a, nil), Target: newMasses(b, nil)},
 		Evidence: newFlowEvidence(r),
 	}
-	return build(&transportKind, t, c, lower, upper)
+	return build(context.Background(), &transportKind, t, c, lower, upper)
 }
 
 func (t *transport) problem() any      { return &t.Problem }

@@ -187,7 +187,7 @@ func NewUnits(p mincostflow.UnitProblem, r mincostflow.UnitResult) (Certificate,
 		Problem:  unitsProblem{Inputs: k, Outputs: kv, Source: source, Lo: p.Lo, Hi: p.Hi},
 		Evidence: unitsEvidence{Q: r.Q, Plan: r.Plan, F: newFractions(r.Potentials.F), G: newFractions(r.Potentials.G)},
 	}
-	return build(&unitsKind, b, p.Cost, lower, upper)
+	return build(context.Background(), &unitsKind, b, p.Cost, lower, upper)
 }
 
 func (b *units) problem() any      { return &b.Problem }

@@ -227,10 +227,10 @@ func isWhole(b []byte) bool {
 }
 
 // costText returns the canonical text of a cost. A matrix of a foreign type is written out.
-func costText(c cost.Matrix) ([]byte, error) {
+func costText(ctx context.Context, c cost.Matrix) ([]byte, error) {
 	spec, err := cost.SpecOf(c)
 	if err != nil {
-		d, derr := cost.Materialize(context.Background(), c)
+		d, derr := cost.Materialize(ctx, c)
 		if derr != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCost, derr)
 		}

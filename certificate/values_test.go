@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"math/big"
@@ -74,7 +75,7 @@ func TestKPMBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Verify(c)
+	got, err := Verify(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Verify decides whether a certificate proves what it states, and returns the bounds that the evidence proves,
@@ -18,10 +19,12 @@ import (
 //   - the solver package's own Verify accepts the evidence, in exact rational arithmetic (ErrEvidence);
 //   - stated lower <= proved lower and stated upper >= proved upper (ErrClaim).
 //
+// If ctx ends first, the error is wpmerr.ErrNotConverged; evidence of mincostflow and of spheres is read to its end.
+//
 // Errors about a private certificate say what is wrong and may quote its numbers, so they are as private as the
 // certificate.
-func Verify(c Certificate) (Bounds, error) {
-	b, _, err := verify(context.Background(), c)
+func Verify(ctx context.Context, c Certificate) (Bounds, error) {
+	b, _, err := verify(wpmerr.Context(ctx), c)
 	return b, err
 }
 
@@ -44,7 +47,7 @@ func verify(ctx context.Context, c Certificate) (Bounds, cost.Matrix, error) {
 	}
 	lower, upper, err := n.body.bounds(ctx, m)
 	if ctx.Err() != nil {
-		return Bounds{}, nil, ctx.Err()
+		return Bounds{}, nil, wpmerr.Ended(ctx)
 	}
 	if err != nil {
 		return Bounds{}, nil, fmt.Errorf("%w: %w", ErrEvidence, err)

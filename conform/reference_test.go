@@ -110,7 +110,7 @@ var reference = map[string]func(in members) (any, error){
 		}
 		c, err := certificate.Decode([]byte(text))
 		if err == nil {
-			_, err = certificate.Verify(c)
+			_, err = certificate.Verify(context.Background(), c)
 		}
 		return map[string]any{"verified": true}, err
 	},

@@ -109,7 +109,7 @@ func certified(t *testing.T, kind string, line []byte) {
 	}
 	c, err := certificate.Decode(fields["certificate"])
 	if err == nil {
-		_, err = certificate.Verify(c)
+		_, err = certificate.Verify(context.Background(), c)
 	}
 	if err != nil || c.Kind() != machine.Certificate(kind) {
 		t.Fatalf("%s %q: certificate of kind %q: %v in %s", kind, line, c.Kind(), err, answer)

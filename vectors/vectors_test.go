@@ -825,7 +825,7 @@ func TestCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("not the text of a certificate: %v", err)
 		}
-		b, err := certificate.Verify(c)
+		b, err := certificate.Verify(context.Background(), c)
 		if err != nil || out.Upper.Rat == nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func TestAuditCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := certificate.NewBaseMeasure(ring, 1, base)
+	c, err := certificate.NewBaseMeasure(context.Background(), ring, 1, base)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -46,7 +47,7 @@ func TestPlanShuffled(t *testing.T) {
 	kinds := ""
 	if err := certificate.Read(f, func(_ int, c certificate.Certificate) error {
 		kinds += string(c.Kind()) + " "
-		_, err := certificate.Verify(c)
+		_, err := certificate.Verify(context.Background(), c)
 		return err
 	}); err != nil || kinds != "shuffled minimax shuffled minimax " {
 		t.Errorf("%v, %v", kinds, err)

@@ -117,7 +117,9 @@ func solveDesign(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 		M: r.M, F: number(r.F), Upper: number(r.Upper), Lower: number(r.Lower), Weights: r.Weights, Thresholds: r.Thresholds,
 		Status: r.Status.String(),
 		Worst:  &worst, Mean: &mean, Mass: &mass, Nonzeros: &r.Nonzeros, Pivots: &r.Stats.Pivots,
-		evidence: func() (certificate.Certificate, error) { return certificate.NewBaseMeasure(stated, eps, r) },
+		evidence: func() (certificate.Certificate, error) {
+			return certificate.NewBaseMeasure(context.Background(), stated, eps, r)
+		},
 	}, nil
 }
 
@@ -169,8 +171,9 @@ func solveMirror(ctx context.Context, in *object, clock *stopwatch, c *cost.Dens
 		Status: status,
 		Steps:  &r.Steps, FAverage: &average, FBest: &best, Average: &all, Bound: &bound, Paper: &paper,
 		evidence: func() (certificate.Certificate, error) {
-			return certificate.NewBaseMeasure(stated, eps,
+			return certificate.NewBaseMeasure(context.Background(), stated, eps,
 				basemeasure.Result{M: r.M, Weights: r.Weights, Thresholds: r.Thresholds})
+
 		},
 	}, nil
 }

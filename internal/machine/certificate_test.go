@@ -71,7 +71,7 @@ func TestCertificates(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v in %s", kind, err, full)
 			}
-			if _, err := certificate.Verify(c); err != nil || c.Kind() != Certificate(kind) {
+			if _, err := certificate.Verify(context.Background(), c); err != nil || c.Kind() != Certificate(kind) {
 				t.Errorf("%s %s: a certificate of kind %s: %v", kind, line, c.Kind(), err)
 			}
 			var in struct{ Cost json.RawMessage }
@@ -133,7 +133,7 @@ func TestSameCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := certificate.NewBaseMeasure(ring, 2, r)
+	c, err := certificate.NewBaseMeasure(context.Background(), ring, 2, r)
 	if err != nil {
 		t.Fatal(err)
 	}

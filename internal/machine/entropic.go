@@ -129,7 +129,7 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G}, LogV: res.LogV,
 		evidence: func() (certificate.Certificate, error) {
 			prob.Cost = stated
-			return certificate.NewEntropic(prob, res)
+			return certificate.NewEntropic(context.Background(), prob, res)
 		},
 	}, nil
 }
