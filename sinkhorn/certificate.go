@@ -130,56 +130,30 @@ func (p *proof) open(m int) {
 	}
 }
 
-// sweep goes over the rows of one chunk. What the plan costs is, where it needs no repair, u times a product of v with
-// the matrix M_ij C_ij.
+// sweep goes over the rows of one chunk. A row without mass leaves the columns nothing: it would only make the bound
+// worse. What the plan costs is, where it needs no repair, u times a product of v with the matrix M_ij C_ij.
 func (p *proof) sweep(ch, m int) {
-	c, n, kernel := p.c, p.c.n, p.m
-	mc, buf := make([]float64, loops.Rows*n), make([]float64, n)
+	c, n := p.c, p.c.n
+	buf, low := make([]float64, n), p.low[ch*n:(ch+1)*n]
 	from, to := loops.ChunkRows(c.k, m, ch)
-	for i := from; i < to; i += loops.Rows {
+	for i := from; i < to; i++ {
 		if (i-from)%lookRows == 0 && c.ended() {
 			return
 		}
-		b := min(loops.Rows, to-i)
-		rows := c.row[i : i+b]
-		p.potentials(rows, i, p.low[ch*n:(ch+1)*n])
-		if kernel == nil || p.repair {
-			for r, row := range rows {
-				p.carry(i+r, row, buf)
-			}
+		row := c.row[i]
+		p.f[i] = loops.MinDiff(row, p.g)
+		if c.mass[i] > 0 {
+			loops.MinInto(low, row, p.f[i])
+		}
+		if p.m == nil || p.repair {
+			p.carry(i, row, buf)
 			continue
 		}
-		for r, row := range rows {
-			dst := mc[r*n : (r+1)*n]
-			for j, x := range kernel[(i+r)*n : (i+r+1)*n] {
-				dst[j] = x * row[j]
-			}
+		for j, x := range p.m[i*n : (i+1)*n] {
+			buf[j] = x * row[j]
 		}
-		carried := p.carried[i : i+b]
-		loops.Times(mc[:b*n], n, p.v, carried)
-		for r := range carried {
-			carried[r] *= p.u[i+r]
-		}
+		p.carried[i] = p.u[i] * ge.Ddot(n, buf, 1, p.v, 1)
 	}
-}
-
-// potentials finds those of rows from i on, and what they leave to the columns. A row without mass would only
-// make the bound worse.
-func (p *proof) potentials(rows [][]float64, i int, low []float64) {
-	f := p.f[i : i+len(rows)]
-	loops.MinDiffRows(rows, p.g, f)
-	for _, x := range p.c.mass[i : i+len(rows)] {
-		if x > 0 {
-			continue
-		}
-		for r, row := range rows {
-			if p.c.mass[i+r] > 0 {
-				loops.MinInto(low, row, f[r])
-			}
-		}
-		return
-	}
-	loops.MinIntoRows(low, rows, f)
 }
 
 // carry finds what row i of the plan costs, and of its repaired form.

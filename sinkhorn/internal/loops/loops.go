@@ -63,65 +63,6 @@ func MinInto(b, c []float64, f float64) {
 	}
 }
 
-// MinDiffRows is MinDiff for several rows: f_i = min_j (c_ij - g_j).
-func MinDiffRows(c [][]float64, g, f []float64) {
-	if len(c) != Rows {
-		for i, row := range c {
-			f[i] = MinDiff(row, g)
-		}
-		return
-	}
-	n := len(g)
-	c0, c1, c2, c3 := c[0][:n], c[1][:n], c[2][:n], c[3][:n]
-	w, x, y, z := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
-	for j, h := range g {
-		if d := c0[j] - h; d < w {
-			w = d
-		}
-		if d := c1[j] - h; d < x {
-			x = d
-		}
-		if d := c2[j] - h; d < y {
-			y = d
-		}
-		if d := c3[j] - h; d < z {
-			z = d
-		}
-	}
-	f[0], f[1], f[2], f[3] = w, x, y, z
-}
-
-// MinIntoRows is MinInto for several rows: it lowers b_j to the least c_ij - f_i.
-func MinIntoRows(b []float64, c [][]float64, f []float64) {
-	if len(c) != Rows {
-		for i, row := range c {
-			MinInto(b, row, f[i])
-		}
-		return
-	}
-	n := len(b)
-	c0, c1, c2, c3 := c[0][:n], c[1][:n], c[2][:n], c[3][:n]
-	f0, f1, f2, f3 := f[0], f[1], f[2], f[3]
-	for j, x := range b {
-		if d := c0[j] - f0; d < x {
-			x, b[j] = d, d
-		}
-		if d := c1[j] - f1; d < x {
-			x, b[j] = d, d
-		}
-		if d := c2[j] - f2; d < x {
-			x, b[j] = d, d
-		}
-		if d := c3[j] - f3; d < x {
-			x, b[j] = d, d
-		}
-	}
-}
-
-// Rows is how many rows a sweep takes at a time: what is read and written for each column is then shared by
-// them.
-const Rows = 4
-
 // JoinMinima sets b to the least of part, which holds the minima of one chunk after the other.
 func JoinMinima(b, part []float64) {
 	n := len(b)

@@ -46,25 +46,9 @@ func TestLoops(t *testing.T) {
 		if got := MinDiff(x, y); got != least {
 			t.Errorf("MinDiff of %d: %v, want %v", n, got, least)
 		}
-		b, b2 := append([]float64(nil), z...), append([]float64(nil), z...)
+		b := append([]float64(nil), z...)
 		MinInto(b, x, 0.3)
 		numtest.SameBits(t, "MinInto", b, lower)
-		for rows := 1; rows <= Rows; rows++ { // the same row at four shifts
-			c, f, shifts := make([][]float64, rows), make([]float64, rows), []float64{-7, -2, -1, 0.3}
-			for i := range c {
-				c[i] = x
-			}
-			MinDiffRows(c, y, f)
-			for i, got := range f {
-				if got != least {
-					t.Errorf("MinDiffRows of %d x %d: %v in row %d, want %v", rows, n, got, i, least)
-				}
-			}
-			copy(b2, z)
-			MinIntoRows(b2, c, shifts[Rows-rows:])
-			numtest.SameBits(t, "MinIntoRows", b2, lower)
-		}
-
 		for rows := 1; rows < 10; rows++ {
 			m := make([]float64, rows*n)
 			u := make([]float64, rows)
