@@ -300,6 +300,9 @@ func TestLedgerIsNotCalledLock(t *testing.T) {
 			_ = l.Close()
 		}
 	}
+	if at, err := LockOf(".lock"); !errors.Is(err, ErrUnusable) { // nothing but the end
+		t.Errorf("the lock of .lock is %q, %v", at, err)
+	}
 	for _, name := range []string{"lock", "L.locks", "Llock", "L.lock2"} {
 		if err := reopen(t, filepath.Join(dir, name), "e", "1").Close(); err != nil {
 			t.Errorf("%s: %v", name, err)
