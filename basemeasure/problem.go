@@ -33,7 +33,7 @@ func sorted(ctx context.Context, c cost.Matrix) (*knapsack.Table, error) {
 		if k, _ := c.Dims(); k > fewRows {
 			return nil, fmt.Errorf("no Result: %w", err)
 		}
-		table, err = knapsack.New(ctx, c)
+		table, err = knapsack.New(context.Background(), c)
 	}
 	if err != nil {
 		return nil, err
