@@ -20,6 +20,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/mincostflow/units"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
 )
@@ -207,7 +208,7 @@ func TestNewRefuses(t *testing.T) {
 			return err
 		},
 		"units: empty": func() error {
-			_, err := certificate.NewUnits(mincostflow.UnitProblem{}, mincostflow.UnitResult{})
+			_, err := certificate.NewUnits(units.Problem{}, units.Result{})
 			return err
 		},
 		"entropic: empty": func() error {

@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/mincostflow/units"
 	"github.com/wpm-go/wpm/minimax"
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -42,9 +43,9 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	mu := []float64{0.7, 0.3, 0}
 	q, s, err := baseline.KPM(mu, 1.25)
 	out[certificate.KPM] = must(t)(certificate.NewKPM(mu, 1.25, q, s))(err)
-	u := mincostflow.UnitProblem{Cost: c, Source: []int64{3, 1}, Support: []int{0, 2}, Lo: []int64{1, 1, 1},
+	u := units.Problem{Cost: c, Source: []int64{3, 1}, Support: []int{0, 2}, Lo: []int64{1, 1, 1},
 		Hi: []int64{2, 2, 9}}
-	ur, err := mincostflow.ProjectUnits(context.Background(), u, mincostflow.Settings{})
+	ur, err := units.Project(context.Background(), u, units.Settings{})
 	out[certificate.Units] = must(t)(certificate.NewUnits(u, ur))(err)
 	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0},
 		Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}

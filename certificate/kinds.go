@@ -13,7 +13,7 @@ type Kind string
 // The kinds of certificates.
 const (
 	Projection  Kind = "projection"   // mincostflow.Project
-	Units       Kind = "units"        // mincostflow.ProjectUnits
+	Units       Kind = "units"        // units.Project
 	Entropic    Kind = "entropic"     // sinkhorn.Project
 	Transport   Kind = "transport"    // mincostflow.Transport
 	Flow        Kind = "flow"         // network.Problem

@@ -7,15 +7,15 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/mincostflow/units"
 )
 
 // TestIntegerText: whole units, arcs and logarithms: what they read back to, and what they are not.
 func TestIntegerText(t *testing.T) {
 	var p unitPlan
 	if err := json.Unmarshal([]byte("[[1,2,3],[4,5,9223372036854775807]]"), &p); err != nil || len(p) != 2 ||
-		p[0] != (mincostflow.UnitEntry{I: 1, J: 2, Units: 3}) || p[1].Units != math.MaxInt64 {
+		p[0] != (units.Entry{I: 1, J: 2, Units: 3}) || p[1].Units != math.MaxInt64 {
 		t.Errorf("%v, %v", p, err)
 	}
 	var a arcs

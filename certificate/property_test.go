@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
+	"github.com/wpm-go/wpm/mincostflow/units"
 	"github.com/wpm-go/wpm/minimax"
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -71,7 +72,7 @@ func TestLawOfKinds(t *testing.T) {
 			upper, lower, _ = mincostflow.Verify(p, r)
 			value = r.Objective
 		case certificate.Units:
-			p := mincostflow.UnitProblem{Cost: c, Source: make([]int64, c.K), Lo: make([]int64, c.Kv), Hi: make([]int64, c.Kv)}
+			p := units.Problem{Cost: c, Source: make([]int64, c.K), Lo: make([]int64, c.Kv), Hi: make([]int64, c.Kv)}
 			var n int64
 			for i := range p.Source {
 				p.Source[i] = rapid.SampledFrom([]int64{0, 1, 2, 7, 1 << 50}).Draw(t, "units")
@@ -83,12 +84,12 @@ func TestLawOfKinds(t *testing.T) {
 			}
 			j := rapid.IntRange(0, c.Kv-1).Draw(t, "roomy")
 			p.Lo[j], p.Hi[j] = rapid.Int64Range(0, n).Draw(t, "lo"), math.MaxInt64
-			r, uerr := mincostflow.ProjectUnits(context.Background(), p, mincostflow.Settings{})
+			r, uerr := units.Project(context.Background(), p, units.Settings{})
 			if uerr != nil {
 				t.Fatal(uerr)
 			}
 			made, err = certificate.NewUnits(p, r)
-			upper, lower, _ = mincostflow.VerifyUnits(p, r)
+			upper, lower, _ = units.Verify(p, r)
 			value = r.Objective
 		case certificate.Entropic:
 			p := mincostflow.Problem{Cost: c, Source: mu}

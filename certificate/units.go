@@ -9,16 +9,16 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/units"
 )
 
 var unitsKind = kindSpec{
 	kind: Units, private: true, cost: true,
 	bounds: "the cost W_p^p of the best point of the box in whole units; upper also that of q",
-	empty:  func() body { return new(units) },
+	empty:  func() body { return new(whole) },
 }
 
-type units struct {
+type whole struct {
 	Problem  unitsProblem
 	Evidence unitsEvidence
 }
@@ -61,7 +61,7 @@ func (xs wholes) MarshalJSON() ([]byte, error) {
 }
 
 // unitPlan is a list of [row, column, units].
-type unitPlan []mincostflow.UnitEntry
+type unitPlan []units.Entry
 
 func (p unitPlan) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, 2+24*len(p)), '[')
@@ -99,7 +99,7 @@ func (p *unitPlan) UnmarshalJSON(data []byte) error {
 		if !ok || !open || !ok1 || !ok2 || err1 != nil || err2 != nil || err3 != nil {
 			return fmt.Errorf("entry %d of the plan is not [row,column,units]", len(out))
 		}
-		out = append(out, mincostflow.UnitEntry{I: i, J: j, Units: x})
+		out = append(out, units.Entry{I: i, J: j, Units: x})
 		rest = tail
 	}
 	if string(rest) != "]" {
@@ -162,12 +162,12 @@ func (xs fractions) rats() []*big.Rat {
 	return out
 }
 
-// NewUnits returns the certificate of r, which must pass mincostflow.VerifyUnits for p. If the solver was not stopped
+// NewUnits returns the certificate of r, which must pass units.Verify for p. If the solver was not stopped
 // early, the two bounds are equal, and are the optimum. The certificate is as private as p.Source.
 //
-// Errors: ErrEvidence with the error of mincostflow.VerifyUnits, ErrCost, ErrLimit.
-func NewUnits(p mincostflow.UnitProblem, r mincostflow.UnitResult) (Certificate, error) {
-	upper, lower, err := mincostflow.VerifyUnits(p, r)
+// Errors: ErrEvidence with the error of units.Verify, ErrCost, ErrLimit.
+func NewUnits(p units.Problem, r units.Result) (Certificate, error) {
+	upper, lower, err := units.Verify(p, r)
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
@@ -183,19 +183,19 @@ func NewUnits(p mincostflow.UnitProblem, r mincostflow.UnitResult) (Certificate,
 		}
 		source.Index, source.Units = append(source.Index, i), append(source.Units, u)
 	}
-	b := &units{
+	b := &whole{
 		Problem:  unitsProblem{Inputs: k, Outputs: kv, Source: source, Lo: p.Lo, Hi: p.Hi},
 		Evidence: unitsEvidence{Q: r.Q, Plan: r.Plan, F: newFractions(r.Potentials.F), G: newFractions(r.Potentials.G)},
 	}
 	return build(context.Background(), &unitsKind, b, p.Cost, lower, upper)
 }
 
-func (b *units) problem() any      { return &b.Problem }
-func (b *units) evidence() any     { return &b.Evidence }
-func (b *units) dims() (k, kv int) { return b.Problem.Inputs, b.Problem.Outputs }
-func (b *units) costHash() *digest { return &b.Problem.Cost }
+func (b *whole) problem() any      { return &b.Problem }
+func (b *whole) evidence() any     { return &b.Evidence }
+func (b *whole) dims() (k, kv int) { return b.Problem.Inputs, b.Problem.Outputs }
+func (b *whole) costHash() *digest { return &b.Problem.Cost }
 
-func (b *units) check() error {
+func (b *whole) check() error {
 	p, e := &b.Problem, &b.Evidence
 	if err := checkSizes(p.Inputs, p.Outputs); err != nil {
 		return err
@@ -228,12 +228,12 @@ func (b *units) check() error {
 	return e.G.check("g", p.Outputs)
 }
 
-func (b *units) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *whole) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	p, e := &b.Problem, &b.Evidence
-	upper, lower, err = mincostflow.VerifyUnits(
-		mincostflow.UnitProblem{Cost: c, Source: p.Source.Units, Support: p.Source.Index, Lo: p.Lo, Hi: p.Hi},
-		mincostflow.UnitResult{
-			Q: e.Q, Plan: e.Plan, Potentials: mincostflow.UnitPotentials{F: e.F.rats(), G: e.G.rats()},
+	upper, lower, err = units.Verify(
+		units.Problem{Cost: c, Source: p.Source.Units, Support: p.Source.Index, Lo: p.Lo, Hi: p.Hi},
+		units.Result{
+			Q: e.Q, Plan: e.Plan, Potentials: units.Potentials{F: e.F.rats(), G: e.G.rats()},
 			Lower: new(big.Rat), Upper: new(big.Rat).SetFloat64(math.MaxFloat64), // claims nothing: the claims are compared here
 		})
 	return lower, upper, err

@@ -19,7 +19,7 @@
 //	FuzzProject          mincostflow.Project                    Verify in rationals
 //	FuzzTransport        mincostflow.Transport                  VerifyTransport in rationals
 //	FuzzProjector        mincostflow.Projector                  a new one, bit for bit; the optimum of Project
-//	FuzzProjectUnits     mincostflow.ProjectUnits               VerifyUnits: upper = lower; enumeration
+//	FuzzProjectUnits     units.Project                          Verify: upper = lower; enumeration
 //	FuzzNetwork          network.Solve, Verify              a slow solver; spoilt proofs are refused
 //	FuzzDIMACS           network.ReadDIMACS                 round trip; the answer verifies
 //	FuzzKPM              baseline.KPM                           the closed form in rationals

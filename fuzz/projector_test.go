@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/units"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -118,7 +119,7 @@ func FuzzProjectUnits(f *testing.F) {
 		if c == nil {
 			return
 		}
-		p := mincostflow.UnitProblem{Cost: c, Source: in.units(k), Lo: in.units(kv), Hi: in.units(kv)}
+		p := units.Problem{Cost: c, Source: in.units(k), Lo: in.units(kv), Hi: in.units(kv)}
 		if style%4 < 3 { // a box, and room for all
 			for j, l := range p.Lo {
 				if h := p.Hi[j] + l; h >= l {
@@ -126,24 +127,24 @@ func FuzzProjectUnits(f *testing.F) {
 				}
 			}
 		}
-		settings := mincostflow.Settings{AllRows: style%8 >= 4}
-		kept := mincostflow.UnitProblem{Source: append([]int64{}, p.Source...), Lo: append([]int64{}, p.Lo...),
+		settings := units.Settings{AllRows: style%8 >= 4}
+		kept := units.Problem{Source: append([]int64{}, p.Source...), Lo: append([]int64{}, p.Lo...),
 			Hi: append([]int64{}, p.Hi...)}
-		r, err := mincostflow.ProjectUnits(context.Background(), p, settings)
+		r, err := units.Project(context.Background(), p, settings)
 		if !reflect.DeepEqual(kept.Source, p.Source) || !reflect.DeepEqual(kept.Lo, p.Lo) ||
 			!reflect.DeepEqual(kept.Hi, p.Hi) {
 			t.Fatal("an input has changed")
 		}
 		if err != nil {
 			typed(t, err, append([]error{wpmerr.ErrOverflow}, flowSentinels...)...)
-			if _, _, verr := mincostflow.VerifyUnits(p, r); verr == nil {
-				t.Fatalf("ProjectUnits: %v, but VerifyUnits finds nothing wrong", err)
+			if _, _, verr := units.Verify(p, r); verr == nil {
+				t.Fatalf("Project: %v, but Verify finds nothing wrong", err)
 			}
 			return
 		}
-		upper, lower, err := mincostflow.VerifyUnits(p, r)
+		upper, lower, err := units.Verify(p, r)
 		if err != nil {
-			t.Fatalf("VerifyUnits refuses the answer: %v\n%+v", err, p)
+			t.Fatalf("Verify refuses the answer: %v\n%+v", err, p)
 		}
 		if upper.Cmp(lower) != 0 {
 			t.Fatalf("[%v, %v] does not close on %+v", lower, upper, p)
@@ -158,7 +159,7 @@ func FuzzProjectUnits(f *testing.F) {
 }
 
 // enumerate tries all plans of a few units and returns the least cost over the units, or nil if there are more.
-func enumerate(rows [][]float64, p mincostflow.UnitProblem) *big.Rat {
+func enumerate(rows [][]float64, p units.Problem) *big.Rat {
 	total := int64(0)
 	for _, u := range p.Source {
 		if total += u; u > 8 || total > 8 {

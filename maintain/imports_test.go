@@ -78,7 +78,7 @@ var alone = map[string][]string{
 
 // solvers can be imported alone: all that they bring is this module and gonum.
 var solvers = []string{"basemeasure", "baseline", "estimate", "hilbert", "knapsack", "mincostflow", "mincostflow/network",
-	"minimax", "mirror", "projection", "projection/verify", "shuffle", "sinkhorn", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "sphere"}
+	"mincostflow/units", "minimax", "mirror", "projection", "projection/verify", "shuffle", "sinkhorn", "sinkhorn/grid", "sinkhorn/kl", "sinkhorn/paper", "sphere"}
 
 // forbidden lists standard packages that a package must not reach directly, with the reason.
 var forbidden = map[string]map[string]string{
@@ -91,7 +91,8 @@ var forbidden = map[string]map[string]string{
 	},
 	"hilbert": impure, "projection": impure, "projection/verify": impure, "sinkhorn": impure, "sinkhorn/grid": impure,
 	"sinkhorn/internal/gridproof": impure, "sinkhorn/kl": impure, "sinkhorn/paper": impure, "sphere": impure,
-	"mincostflow": impure, "mincostflow/network": impure, "knapsack": impure, "basemeasure": impure, "mirror": impure,
+	"mincostflow": impure, "mincostflow/network": impure, "mincostflow/units": impure, "knapsack": impure,
+	"basemeasure": impure, "mirror": impure,
 	"baseline": impure, "cost": impure, "shuffle": impure, "minimax": impure,
 	"sphere/codebook": {
 		"math/rand": "only crypto/rand draws for private data", "math/rand/v2": "only crypto/rand draws for private data",

@@ -159,7 +159,8 @@ func TestPrograms(t *testing.T) {
 // imported are the packages of snippets whose import path does not follow from their name.
 var imported = map[string]string{"costio": module + "/cost/costio", "verify": module + "/projection/verify",
 	"codebook": module + "/sphere/codebook", "network": module + "/mincostflow/network", "kl": module + "/sinkhorn/kl",
-	"grid": module + "/sinkhorn/grid", "plan": module + "/estimate/plan", "atlas": module + "/estimate/atlas",
+	"units": module + "/mincostflow/units",
+	"grid":  module + "/sinkhorn/grid", "plan": module + "/estimate/plan", "atlas": module + "/estimate/atlas",
 	"series":  module + "/estimate/series",
 	"ledger":  module + "/policy/ledger",
 	"private": module + "/policy/private",

@@ -105,6 +105,7 @@ var roots = []struct {
 	most         int
 }{
 	{"mincostflow", "solver", 130},
+	{"mincostflow/internal/simplex", "Solver", 130},
 	{"sinkhorn", "fast", 130},
 	{"basemeasure", "attempt", 130},
 	{"basemeasure", "solver", 130},

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -37,46 +35,6 @@ func (b broken) Row(int, []float64) []float64 {
 	row := b.rows[min(*b.at, len(b.rows)-1)]
 	*b.at++
 	return row
-}
-
-// TestVerifyUnitsRefusesCounts: what a table of spoilt results in units_test.go leaves out: a Q that lacks units, a
-// plan that goes on below the last row, a cost without rows.
-func TestVerifyUnitsRefusesCounts(t *testing.T) {
-	c, err := cost.NewDense(2, 2, []float64{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := mincostflow.UnitProblem{Cost: c, Source: []int64{3, 5}, Lo: []int64{0, 0}, Hi: []int64{6, 6}}
-	good, err := mincostflow.ProjectUnits(context.Background(), p, mincostflow.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := mincostflow.ProjectUnits(nil, p, mincostflow.Settings{}); err != nil ||
-		!reflect.DeepEqual(again, good) { //nolint:staticcheck // a nil context is none
-		t.Errorf("without a context %+v, %v; want %+v", again, err, good)
-	}
-	if _, _, err := mincostflow.VerifyUnits(p, good); err != nil {
-		t.Fatal(err)
-	}
-	fewer := good
-	fewer.Q = slices.Clone(good.Q)
-	fewer.Q[0]--
-	beyond := good
-	beyond.Plan = append(slices.Clone(good.Plan), mincostflow.UnitEntry{I: 2, J: 0, Units: 1})
-	before := good
-	before.Plan = append([]mincostflow.UnitEntry{{I: -1, J: 0, Units: 1}}, good.Plan...)
-	for name, r := range map[string]mincostflow.UnitResult{"Q lacks a unit": fewer, "a plan beyond the last row": beyond,
-		"a plan before the first row": before} {
-		if _, _, err := mincostflow.VerifyUnits(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
-			t.Errorf("%s: %v, want ErrCertificate", name, err)
-		}
-	}
-	for _, dims := range [][2]int{{0, 2}, {2, 0}, {-1, 2}} {
-		p.Cost = broken{k: dims[0], kv: dims[1]}
-		if _, _, err := mincostflow.VerifyUnits(p, good); !errors.Is(err, wpmerr.ErrShape) {
-			t.Errorf("a %d x %d cost: %v, want ErrShape", dims[0], dims[1], err)
-		}
-	}
 }
 
 // TestVerifyReadsRowsTwice: Verify reads a row once for the lower and once for the upper bound, and trusts neither.
@@ -173,10 +131,6 @@ func TestFailedStatus(t *testing.T) {
 		},
 		"transport": func() (mincostflow.Status, error) {
 			r, err := mincostflow.Transport(ctx, c, one, bad)
-			return r.Status, err
-		},
-		"units": func() (mincostflow.Status, error) {
-			r, err := mincostflow.ProjectUnits(ctx, mincostflow.UnitProblem{Cost: c}, mincostflow.Settings{})
 			return r.Status, err
 		},
 		"projector": func() (mincostflow.Status, error) {

@@ -291,33 +291,3 @@ func BenchmarkProjectorAll(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkProjectUnits(b *testing.B) {
-	for _, name := range []string{"sq300p1:dir:2", "grid20p1:dir:2", "sq1000p1:dir:2"} {
-		b.Run(name, func(b *testing.B) {
-			p, err := instanceNamed(name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			k, kv := p.Cost.Dims()
-			u := UnitProblem{Cost: p.Cost, Source: make([]int64, k), Lo: make([]int64, kv), Hi: make([]int64, kv)}
-			var n int64
-			for i, m := range p.Source {
-				u.Source[i] = int64(math.Ldexp(m, 61))
-				n += u.Source[i]
-			}
-			u.Source[0] += 1<<61 - n
-			for j := range u.Lo {
-				u.Lo[j], u.Hi[j] = int64(math.Ldexp(p.Lo[j], 61)), int64(math.Ldexp(p.Hi[j], 61))
-			}
-			var r UnitResult
-			for b.Loop() {
-				if r, err = ProjectUnits(context.Background(), u, Settings{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(r.Stats.Pivots), "pivots")
-			b.ReportMetric(float64(r.Stats.Repairs), "repairs")
-		})
-	}
-}

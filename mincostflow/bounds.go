@@ -20,11 +20,11 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 	lower := a.value.PlusFloat(float64(-rounding * a.size)).PlusFloat(-0x1p-1000)
 	r.Lower = math.Max(0, s.roundTo(lower, math.Inf(-1)))
 
-	top := s.rows.top()
+	top := s.sx.Scaled(s.sx.Most())
 	upper := a.objective.Plus(a.missing.Times(top)).PlusFloat(float64(rounding * top))
-	r.Upper = math.Min(s.rows.most, s.roundTo(upper, math.Inf(1)))
+	r.Upper = math.Min(s.sx.Most(), s.roundTo(upper, math.Inf(1)))
 	// A plan with a rounding too much mass can cost more than the largest float.
-	r.Objective = math.Min(math.Ldexp(a.objective.Float(), -s.rows.exp), math.MaxFloat64)
+	r.Objective = math.Min(s.sx.Unscaled(a.objective.Float()), math.MaxFloat64)
 
 	r.Q = append(r.Q[:0], a.q...)
 	r.Plan = slices.Grow(r.Plan[:0], len(a.plan))[:len(a.plan)]
@@ -32,21 +32,16 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 		r.Plan[n] = Entry{I: in.Rows[e.i], J: int(e.j), Mass: e.mass}
 	}
 	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
-	r.Potentials.F = grow(r.Potentials.F, in.k)
+	k, _ := in.matrix.Dims()
+	r.Potentials.F = num.Grow(r.Potentials.F, k)
 	r.Status = a.status
-	r.Stats = s.stats()
+	r.Stats = Stats(s.sx.Stats())
 	return s.allRows(r.Potentials.F, a.g, a.f, settings, &r.Status)
-}
-
-// stats returns what the simplex has counted.
-func (s *solver) stats() Stats {
-	t := &s.sx.tree
-	return Stats{Pivots: t.pivots, Degenerate: t.degenerate, Sweeps: s.sx.pr.sweeps, Rescales: max(s.sx.rescales, 0)}
 }
 
 // bound sorts the plan of a and fills in its cost, what it lacks, and the dual value.
 func (s *solver) bound(a *answer) {
-	a.plan = s.sortPlan(a.plan, len(s.in.Rows), s.in.kv)
+	a.plan = s.sortPlan(a.plan, len(s.in.Rows), len(s.in.lo))
 	a.objective, a.missing = s.primal(a.q, a.plan)
 	a.value, a.size = s.dual(a)
 }
@@ -97,13 +92,13 @@ func (s *solver) primal(q []float64, plan []entry) (objective, missing num.Twofo
 
 // roundTo returns x / 2^exp as a float64, rounded towards the infinity dir.
 func (s *solver) roundTo(x num.Twofold, dir float64) float64 {
-	y := math.Ldexp(x.Float(), -s.rows.exp)
+	y := s.sx.Unscaled(x.Float())
 	// y*2^exp is exact, unless y underflowed to 0 or a subnormal, when it is exact, too, or
 	// overflowed, when y is infinite and at least on the right side of a finite bound.
 	if math.IsInf(y, 0) {
 		return y
 	}
-	d := x.PlusFloat(-math.Ldexp(y, s.rows.exp))
+	d := x.PlusFloat(-s.sx.Scaled(y))
 	if d.Hi > 0 && dir > 0 || d.Hi < 0 && dir < 0 {
 		y = math.Nextafter(y, dir)
 	}

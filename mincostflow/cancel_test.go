@@ -5,37 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"reflect"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
-
-// countingRows is a matrix that is computed row by row, and calls cancel once some rows have been read.
-type countingRows struct {
-	cost.Matrix
-	rows   *atomic.Int64
-	at     int64
-	cancel func()
-}
-
-func (c countingRows) Row(i int, buf []float64) []float64 {
-	_, kv := c.Dims()
-	if len(buf) < kv {
-		buf = make([]float64, kv)
-	}
-	if c.rows.Add(1) == c.at {
-		c.cancel()
-	}
-	return buf[:copy(buf, c.Matrix.Row(i, nil))]
-}
 
 // calls are the ways to have rows read: each returns the status, and checks what comes beside a cancel.
 func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx context.Context, c cost.Matrix) (Status,
@@ -43,10 +23,6 @@ func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx c
 	mu, b := d.masses(k), d.masses(kv)
 	lo, hi := box(uniform(kv), 1)
 	settings := Settings{Memory: memory, AllRows: true}
-	units := UnitProblem{Source: d.counts(k, 1<<20), Lo: make([]int64, kv), Hi: slices.Repeat([]int64{1 << 40}, kv)}
-	for j := range units.Lo {
-		units.Lo[j] = int64(j % 3)
-	}
 	few := make([]int, 100)
 	for n := range few {
 		few[n] = 3 * n
@@ -54,7 +30,7 @@ func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx c
 	half := func(p Problem, r Result, err error) (Status, error) {
 		t.Helper()
 		if r.Status == Cancelled {
-			if c, ok := p.Cost.(countingRows); ok {
+			if c, ok := p.Cost.(given.Counting); ok {
 				p.Cost = c.Matrix
 			}
 			checkResult(t, p, r)
@@ -75,19 +51,7 @@ func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx c
 		"transport": func(ctx context.Context, c cost.Matrix) (Status, error) {
 			r, err := Transport(ctx, c, mu, b)
 			if r.Status == Cancelled {
-				if _, _, err := VerifyTransport(c.(countingRows).Matrix, mu, b, r); err != nil {
-					t.Error(err)
-				}
-			}
-			return r.Status, err
-		},
-		"units": func(ctx context.Context, c cost.Matrix) (Status, error) {
-			p := units
-			p.Cost = c
-			r, err := ProjectUnits(ctx, p, settings)
-			if r.Status == Cancelled {
-				p.Cost = c.(countingRows).Matrix
-				if _, _, err := VerifyUnits(p, r); err != nil {
+				if _, _, err := VerifyTransport(c.(given.Counting).Matrix, mu, b, r); err != nil {
 					t.Error(err)
 				}
 			}
@@ -127,7 +91,7 @@ func TestCancelReadsNoMore(t *testing.T) {
 			calls := d.calls(t, k, kv, memory)
 			for name, call := range calls {
 				var all atomic.Int64
-				if st, err := call(context.Background(), countingRows{Matrix: dense, rows: &all}); err != nil || st != Optimal {
+				if st, err := call(context.Background(), given.Counting{Matrix: dense, Rows: &all}); err != nil || st != Optimal {
 					t.Fatalf("%s: %v, %v", name, st, err)
 				}
 				for _, at := range []int64{0, 1, 30, all.Load() / 5, all.Load() / 3, all.Load() / 2, all.Load() * 3 / 4,
@@ -138,7 +102,7 @@ func TestCancelReadsNoMore(t *testing.T) {
 					if at == 0 {
 						end()
 					}
-					st, err := call(ctx, countingRows{dense, &rows, at, end})
+					st, err := call(ctx, given.Counting{Matrix: dense, Rows: &rows, At: at, Cancel: end})
 					if more := rows.Load() - ended.Load(); more > int64(32*procs) {
 						t.Errorf("%s, memory %d, %d processors, cancelled at row %d of %d: %d rows read after", name, memory, procs, at,
 							all.Load(), more)
@@ -171,8 +135,7 @@ func TestCancelledBounds(t *testing.T) {
 			}
 			last := Result{}
 			for asked := 1; ; asked++ {
-				left := asked
-				r, err := Project(countdown{context.Background(), &left}, p, Settings{})
+				r, err := Project(&given.Asked{Context: context.Background(), Most: asked}, p, Settings{})
 				if err == nil {
 					break
 				}
@@ -196,21 +159,15 @@ func TestMemory(t *testing.T) {
 	for seed := range uint64(numtest.Cases(6, 15)) {
 		d := newDraw(seed + 101e6)
 		k, kv := 2+d.Intn(90), 2+d.Intn(130)
-		c := d.costs(k, kv)
-		computed := countingRows{Matrix: c, rows: new(atomic.Int64)}
+		c := d.Costs(k, kv)
+		computed := given.Counting{Matrix: c, Rows: new(atomic.Int64)}
 		p := Problem{Cost: c, Source: d.masses(k), Lo: repeat(0.5/float64(kv), kv), Hi: repeat(2/float64(kv), kv)}
-		u := UnitProblem{Cost: c, Source: d.counts(k, 1<<30), Lo: make([]int64, kv), Hi: slices.Repeat([]int64{1 << 50}, kv)}
 		want := mustProject(t, p, Settings{})
-		wantUnits := mustUnits(t, u, Settings{})
 		for _, memory := range []int64{0, -1, 1, int64(8 * kv), int64(8 * kv * (k/2 + 1)), math.MaxInt64} {
-			p.Cost, u.Cost = computed, computed
+			p.Cost = computed
 			got, err := Project(ctx, p, Settings{Memory: memory})
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, memory %d: %v, %+v, want %+v", seed, memory, err, got, want)
-			}
-			units, err := ProjectUnits(ctx, u, Settings{Memory: memory})
-			if err != nil || !sameUnits(units, wantUnits) {
-				t.Fatalf("seed %d, memory %d: %v, %+v, want %+v", seed, memory, err, units, wantUnits)
 			}
 			pr, err := NewProjector(ctx, computed, p.Lo, p.Hi, Settings{Memory: memory})
 			if err != nil {
@@ -229,26 +186,16 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// sameUnits compares two results of whole units.
-func sameUnits(a, b UnitResult) bool {
-	same := func(x, y []*big.Rat) bool {
-		return slices.EqualFunc(x, y, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
-	}
-	return slices.Equal(a.Q, b.Q) && slices.Equal(a.Plan, b.Plan) && same(a.Potentials.F, b.Potentials.F) &&
-		same(a.Potentials.G, b.Potentials.G) &&
-		a.Upper.Cmp(b.Upper) == 0 && a.Lower.Cmp(b.Lower) == 0 && a.Stats == b.Stats
-}
-
 // TestRowsReadOnce: a row of a computed cost is computed once if it fits, and twice if it has no mass and all rows
 // are asked for: not in every sweep.
 func TestRowsReadOnce(t *testing.T) {
 	const k, kv = 120, 100
 	d := newDraw(102e6)
-	c := d.costs(k, kv)
+	c := d.Costs(k, kv)
 	mu, lo, hi := d.masses(k), repeat(0.5/kv, kv), repeat(2./kv, kv)
 	for memory, most := range map[int64]int64{0: k, 8 * kv * k: k} {
 		var rows atomic.Int64
-		counted := countingRows{Matrix: c, rows: &rows}
+		counted := given.Counting{Matrix: c, Rows: &rows}
 		if _, err := Project(context.Background(), Problem{Cost: counted, Source: mu, Lo: lo, Hi: hi},
 			Settings{Memory: memory}); err != nil {
 			t.Fatal(err)

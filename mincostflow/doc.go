@@ -46,12 +46,12 @@
 // # What is here
 //
 // Project solves one problem. Projector solves a stream of problems with one cost and one box. Transport finds the
-// distance between two given distributions. ProjectUnits moves integer masses: q and the plan are integers, and both
-// bounds equal the optimum, a rational number that VerifyUnits checks.
+// distance between two given distributions.
 //
 // The method is a primal network simplex in exact arithmetic; docs/algorithms describes it on the pages
 // network-simplex, newton-start, multiscale-start and units.
 //
-// Package mincostflow/network solves minimum-cost flow on any directed graph. Use package knapsack when every source is
-// a point mass. Use package sinkhorn when an approximation is enough and k and kv are above about 10^4.
+// Package mincostflow/units projects whole units: q and the plan are integers, and both bounds are the optimum, a
+// fraction. Package mincostflow/network solves minimum-cost flow on any directed graph. Use package knapsack when every
+// source is a point mass. Use package sinkhorn when an approximation is enough and k and kv are above about 10^4.
 package mincostflow

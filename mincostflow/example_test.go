@@ -104,19 +104,3 @@ func ExampleProjector_All() {
 	// user 1: W = 0.6250, q at home 0.2500
 	// user 2: W = 0.8750, q at home 0.2500
 }
-
-// Ten people, counted, are moved to rooms for two to four.
-func ExampleProjectUnits() {
-	c, err := cost.FromRows([][]float64{{0, 1, 3}, {1, 0, 1}})
-	if err != nil {
-		panic(err)
-	}
-	p := mincostflow.UnitProblem{Cost: c, Source: []int64{7, 3}, Lo: []int64{2, 2, 2}, Hi: []int64{4, 4, 4}}
-	r, err := mincostflow.ProjectUnits(context.Background(), p, mincostflow.Settings{})
-	if err != nil {
-		panic(err)
-	}
-	upper, lower, err := mincostflow.VerifyUnits(p, r)
-	fmt.Println(r.Q, upper, lower, err)
-	// Output: [4 4 2] 1/2 1/2 <nil>
-}

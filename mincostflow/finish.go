@@ -2,9 +2,9 @@ package mincostflow
 
 import (
 	"math"
-	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 )
 
 // answer is what a solver hands over: a feasible q, a plan, and prices for the columns.
@@ -29,9 +29,7 @@ type output struct {
 	sums       []num.Twofold // prices of nodes, then what they carry, and then what they have left
 	q, g, f    []float64
 	plan, sort []entry
-	counts     []int
-	list       []int // columns by cost, or those that take no part, and then rows without mass
-	below      []bool
+	counts     []int // of entries, or columns by cost
 }
 
 // optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
@@ -46,24 +44,33 @@ func (s *solver) optimum() answer {
 
 // treePrices returns the prices of the columns, from the unrounded costs along the tree.
 func (s *solver) treePrices() []float64 {
-	t := &s.sx.tree
-	s.out.sums = grow(s.out.sums, len(t.nodes))
-	s.out.sums[t.root] = num.Twofold{}
-	for v := t.after(t.root); v != t.root; v = t.after(v) {
-		s.out.sums[v] = s.out.sums[t.nodes[v].parent].PlusFloat(t.step(v))
+	in := &s.in
+	k, hub := len(in.Rows), len(in.Rows)+len(in.lo)
+	s.out.sums = num.Grow(s.out.sums, hub+1)
+	s.out.sums[hub] = num.Twofold{}
+	for a := range s.sx.Down() {
+		step := a.Cost
+		if !a.Up {
+			step = -step
+		}
+		s.out.sums[a.Node] = s.out.sums[a.Parent].PlusFloat(step)
 	}
 	offset := s.offset()
-	g := grow(s.out.g, t.n)
+	g := num.Grow(s.out.g, len(in.lo))
 	s.out.g = g
 	for j := range g {
-		if !t.live(j) {
+		if !in.live(j) {
 			g[j] = math.Inf(-1)
 			continue
 		}
-		x := offset.Plus(s.out.sums[t.k+j].Neg()).Float()
-		sign := t.slackSign[j]
-		if s.in.level != 0 {
-			sign = float64(s.in.level)
+		x := offset.Plus(s.out.sums[k+j].Neg()).Float()
+		sign, state := in.level, s.sx.State(j)
+		switch {
+		case sign != 0 || in.room[j] == 0:
+		case state == simplex.AtLower:
+			sign = 1
+		case state == simplex.AtUpper:
+			sign = -1
 		}
 		// Rounding must not give a price the wrong sign: with a wide box that would be dear.
 		switch {
@@ -71,10 +78,10 @@ func (s *solver) treePrices() []float64 {
 			x = max(x, 0)
 		case sign < 0:
 			x = min(x, 0)
-		case t.slack[j] == inTree:
+		case state == simplex.InTree:
 			x = 0
 		}
-		g[j] = shifted(x, -s.rows.exp)
+		g[j] = s.sx.Unscaled(x)
 	}
 	return g
 }
@@ -90,21 +97,23 @@ func (s *solver) treePrices() []float64 {
 // those of columns at their lower bounds (or upper ones, if they fill everything) serves the box as
 // given, too: the dual value then varies no more than the bounds do.
 func (s *solver) offset() num.Twofold {
-	t := &s.sx.tree
-	if s.in.level == 0 && slices.Contains(t.slack, inTree) {
-		return num.Twofold{}
+	in := &s.in
+	for j := 0; j < len(in.lo) && in.level == 0; j++ {
+		if s.sx.State(j) == simplex.InTree {
+			return num.Twofold{}
+		}
 	}
 	top, fixed, bottom := -1, -1, -1 // columns of least tree price, with room and without, and of the largest
-	price := s.out.sums[t.k:]
-	for j := range t.n {
-		if !t.live(j) {
+	price := s.out.sums[len(in.Rows):]
+	for j := range in.lo {
+		if !in.live(j) {
 			continue
 		}
 		if bottom < 0 || price[j].Hi > price[bottom].Hi {
 			bottom = j
 		}
 		first := &fixed
-		if t.room[j] > 0 {
+		if in.room[j] > 0 {
 			first = &top
 		}
 		if *first < 0 || price[j].Hi < price[*first].Hi {
@@ -112,9 +121,9 @@ func (s *solver) offset() num.Twofold {
 		}
 	}
 	switch {
-	case s.in.level > 0:
+	case in.level > 0:
 		return price[bottom]
-	case s.in.level < 0, top < 0:
+	case in.level < 0, top < 0:
 		return price[fixed]
 	}
 	return price[top]
@@ -125,31 +134,30 @@ func (s *solver) offset() num.Twofold {
 // Artificial arcs, empty in whole units, may still hold less than one: it goes to the best column
 // at the prices g.
 func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
-	t, in := &s.sx.tree, &s.in
-	s.out.sums = grow(s.out.sums, len(t.nodes))
+	in := &s.in
+	k := int32(len(in.Rows))
+	s.out.sums = num.Grow(s.out.sums, len(in.Rows)+len(in.lo)+1)
 	net := s.out.sums // what a node has, less what it needs, with all nodes below it
 	q, plan := s.supplies(net), s.out.plan[:0]
-	for v := t.before(t.root); v != t.root; v = t.before(v) {
-		p := &t.nodes[v]
-		x := net[v]
-		net[p.parent] = net[p.parent].Plus(x)
-		switch p.kind {
-		case artificial:
-			if m := x.Float(); int(v) < t.k && m > 0 {
-				at := bestColumn(s.rows.raw(int(v)), g)
-				plan = append(plan, entry{v, int32(at), m, s.rows.at(int(v))[at]})
+	for a := range s.sx.Up() {
+		x := net[a.Node]
+		net[a.Parent] = net[a.Parent].Plus(x)
+		switch a.Kind {
+		case simplex.Artificial:
+			if m := x.Float(); a.Node < k && m > 0 {
+				at := bestColumn(s.sx.Row(int(a.Node)), g)
+				plan = append(plan, entry{a.Node, int32(at), m, s.sx.ScaledRow(int(a.Node))[at]})
 			}
-		case slack:
-			j := int(v) - t.k
+		case simplex.Slack:
+			j := a.Node - k
 			q[j] = min(max(num.Twofold{Hi: in.lo[j]}.Plus(x).Float(), in.lo[j]), in.hi[j])
-		case realArc:
-			i, j := t.ends(v)
-			m := x.Float()
-			if !p.up {
-				m = -m
+		case simplex.Real:
+			i, j, m := a.Node, a.Parent-k, x.Float()
+			if !a.Up {
+				i, j, m = a.Parent, a.Node-k, -m
 			}
-			if m > 0 && (p.flow > 0 || m >= noise || in.tiny(i, j)) {
-				plan = append(plan, entry{i, j, m, t.cost[v]})
+			if m > 0 && (a.Flow > 0 || m >= noise || in.tiny(i, j)) {
+				plan = append(plan, entry{i, j, m, a.Cost})
 			}
 		}
 	}
@@ -161,13 +169,14 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 // supplies fills in what every node has, less what it needs, and returns q as far as the slack arcs out of the tree
 // decide it.
 func (s *solver) supplies(net []num.Twofold) []float64 {
-	t, in := &s.sx.tree, &s.in
-	net[t.root] = num.Twofold{}
+	in := &s.in
+	k := len(in.Rows)
+	net[k+len(in.lo)] = num.Twofold{}
 	copy(net, in.Mass)
-	q := grow(s.out.q, t.n)
+	q := num.Grow(s.out.q, len(in.lo))
 	for j := range q {
 		q[j] = in.lo[j]
-		if t.slack[j] == atUpper {
+		if s.sx.State(j) == simplex.AtUpper {
 			q[j] = in.hi[j]
 		}
 		need := num.Twofold{Hi: q[j]}
@@ -175,7 +184,7 @@ func (s *solver) supplies(net []num.Twofold) []float64 {
 			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
 			need = in.target(j)
 		}
-		net[t.k+j] = need.Neg()
+		net[k+j] = need.Neg()
 	}
 	return q
 }

@@ -63,19 +63,20 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestBlocksCover: blocks are all rows, one after the other, at numbers of rows whose square is above 2^32, too.
-func TestBlocksCover(t *testing.T) {
-	for _, k := range []int{1, 7, 300, 2304, 760_000, 1 << 22} {
-		for _, blocks := range []int{1, sweepBlocks, max(sweepBlocks, k/sweepRows), mostBlocks} {
-			p := &pricer{tree: &basis{k: k}, blocks: blocks}
-			if p.first(0) != 0 || p.first(blocks) != k {
-				t.Fatalf("%d rows in %d blocks: from %d to %d", k, blocks, p.first(0), p.first(blocks))
-			}
-			for b := range blocks {
-				if rows := p.first(b+1) - p.first(b); rows < k/blocks || rows > k/blocks+1 {
-					t.Fatalf("%d rows in %d blocks: %d in block %d", k, blocks, rows, b)
-				}
-			}
+// TestWorkspaceIsReusable solves one problem after the other with one solver, whose slices are full of
+// the last one.
+func TestWorkspaceIsReusable(t *testing.T) {
+	s := newSolver()
+	for seed := range 300 {
+		p := newDraw(uint64(seed) + 21e6).problem(9)
+		if err := s.in.set(p); err != nil {
+			t.Fatal(err)
 		}
+		r, err := s.solve(context.Background(), Settings{noKnapsack: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkResult(t, p, r)
+		checkGap(t, p, r)
 	}
 }

@@ -105,9 +105,9 @@ func TestHeavyTails(t *testing.T) {
 	}
 }
 
-// TestHeavyMassesAgree: small problems of masses with heavy tails, with ties, more rows than columns and the reverse,
-// keep all promises, from a star and from any forest, and their bounds overlap.
-func TestHeavyMassesAgree(t *testing.T) {
+// TestHeavyMasses: small problems of masses with heavy tails, with ties, more rows than columns and the reverse, keep
+// all promises.
+func TestHeavyMasses(t *testing.T) {
 	n := numtest.Cases(300, 3000)
 	for seed := range n {
 		d := newDraw(uint64(seed) + 111e6)
@@ -116,7 +116,7 @@ func TestHeavyMassesAgree(t *testing.T) {
 		if d.Intn(4) == 0 {
 			k, kv = 40+d.Intn(40), 1+d.Intn(6)
 		}
-		c := d.costs(k, kv)
+		c := d.Costs(k, kv)
 		if d.Intn(3) == 0 {
 			for x := range c.Data {
 				c.Data[x] = float64(d.Intn(3))
@@ -126,26 +126,9 @@ func TestHeavyMassesAgree(t *testing.T) {
 		target := r.heavyTail(kv)
 		normalise(target)
 		p.Lo, p.Hi = box(target, float64(d.Intn(3))*0.4)
-		in, err := newInstance(p)
-		if err != nil {
+		if err := newSolver().in.set(p); err != nil {
 			continue // bounds that no distribution meets
 		}
-		star := mustProject(t, p, Settings{noKnapsack: true})
-		s := newSolver()
-		if err := s.loadOf(in); err != nil {
-			t.Fatal(err)
-		}
-		s.source()
-		got, err := s.result(s.fromForest(context.Background(), d.forest(s), 1+d.Intn(3)), Settings{})
-		if err != nil || got.Status != Optimal {
-			t.Fatalf("seed %d: %v, %v", seed, got.Status, err)
-		}
-		checkTree(t, &s.sx.tree, s.units)
-		checkResult(t, p, got)
-		checkGap(t, p, got)
-		checkSlackness(t, p, got)
-		if got.Lower > star.Upper || star.Lower > got.Upper {
-			t.Fatalf("seed %d: [%v, %v], and from a star [%v, %v]", seed, got.Lower, got.Upper, star.Lower, star.Upper)
-		}
+		mustProject(t, p, Settings{noKnapsack: true})
 	}
 }

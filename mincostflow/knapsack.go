@@ -12,18 +12,17 @@ import (
 // bounds by rising cost, on top of their lower bounds, until the mass is used up.
 func (s *solver) knapsack() answer {
 	in := &s.in
-	s.sx.tree.pivots, s.sx.tree.degenerate, s.sx.pr.sweeps, s.sx.rescales = 0, 0, 0, 0
-	row := s.rows.at(0)
-	order := s.out.list[:0]
+	row := s.sx.ScaledRow(0)
+	order := s.out.counts[:0]
 	for j := range row {
 		if in.hi[j] > 0 {
 			order = append(order, j)
 		}
 	}
-	s.out.list = order
+	s.out.counts = order
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
 
-	s.out.q, s.out.g, s.out.plan = append(s.out.q[:0], in.lo...), grow(s.out.g, in.kv), s.out.plan[:0]
+	s.out.q, s.out.g, s.out.plan = append(s.out.q[:0], in.lo...), num.Grow(s.out.g, len(in.lo)), s.out.plan[:0]
 	a := answer{status: Optimal, q: s.out.q, g: s.out.g, plan: s.out.plan}
 	left := num.CappedSum(in.lo, 2).Neg().PlusFloat(1)
 	threshold := row[order[0]]
@@ -49,7 +48,7 @@ func (s *solver) knapsack() answer {
 			a.g[j] = math.Inf(-1)
 			continue
 		}
-		a.g[j] = math.Ldexp(row[j]-threshold, -s.rows.exp)
+		a.g[j] = s.sx.Unscaled(row[j] - threshold)
 		if x > 0 {
 			a.plan = append(a.plan, entry{0, int32(j), x, row[j]})
 		}

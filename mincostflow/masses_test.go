@@ -83,9 +83,9 @@ func TestOddMasses(t *testing.T) {
 			case 1:
 				p.Source[n] = float64(d.Intn(1000))
 			case 2:
-				p.Source[n] = math.Ldexp(d.Float64(), d.between(-1074, 1024))
+				p.Source[n] = math.Ldexp(d.Float64(), -1074+d.Intn(2099))
 			default:
-				p.Source[n] = math.Ldexp(1+d.Float64(), d.between(-1074, -900))
+				p.Source[n] = math.Ldexp(1+d.Float64(), -1074+d.Intn(175))
 			}
 			any = any || p.Source[n] > 0
 		}
@@ -100,7 +100,7 @@ func TestOddMasses(t *testing.T) {
 		_, kv := p.Cost.Dims()
 		b := make([]float64, kv)
 		for j := range b {
-			b[j] = math.Ldexp(1+d.Float64(), d.between(-1074, 1023))
+			b[j] = math.Ldexp(1+d.Float64(), -1074+d.Intn(2098))
 		}
 		mustTransport(t, p.Cost, a, b)
 	}
@@ -155,5 +155,65 @@ func TestMassErrors(t *testing.T) {
 		if _, _, err := Verify(p, r); !errors.Is(err, x.want) {
 			t.Errorf("%v: Verify says %v", x.source, err)
 		}
+	}
+}
+
+// unitTol: the sums of the floats below are off 1 by up to 2^-53, and one entry makes up for that
+// and for the rounding of 49 others to 2^-61.
+const unitTol = 0x1p-53 + 49*0x1p-61
+
+func TestBoxUnits(t *testing.T) {
+	third := 1.0 / 3
+	for _, c := range []struct {
+		name   string
+		lo, hi []float64
+	}{
+		{"thirds", repeat(third, 3), repeat(third, 3)},
+		{"thirds and room", repeat(third, 3), repeat(2*third, 3)},
+		{"tiny", []float64{1e-300, 1}, []float64{1e-300, 1}},
+		{"tiny and room", []float64{1e-300, 0}, []float64{2e-300, 1}},
+		{"many", repeat(1.0/49, 49), repeat(1.0/49, 49)},
+		{"huge", []float64{0, 0}, []float64{1e12, math.MaxFloat64}},
+		{"nothing", []float64{0, 0, 0.5}, []float64{0, 1, 0.5}},
+	} {
+		low, room := make([]uint64, len(c.lo)), make([]uint64, len(c.lo))
+		boxUnits(c.lo, c.hi, low, room)
+		var sumLow, sumHigh uint64
+		for j := range low {
+			sumLow += low[j]
+			sumHigh = min(sumHigh, unit) + min(low[j]+min(room[j], unit), unit)
+			if (c.lo[j] == c.hi[j]) != (room[j] == 0) {
+				t.Errorf("%s: column %d in [%v, %v] has room %d", c.name, j, c.lo[j], c.hi[j], room[j])
+			}
+			if c.lo[j] > 0 && low[j] < 1 {
+				t.Errorf("%s: column %d needs %v but has lower bound %d", c.name, j, c.lo[j], low[j])
+			}
+			if d := math.Ldexp(float64(low[j]), -unitBits) - c.lo[j]; math.Abs(d) > unitTol {
+				t.Errorf("%s: column %d: lower bound off by %g", c.name, j, d)
+			}
+		}
+		if sumLow > unit || sumHigh < unit {
+			t.Errorf("%s: units sum to [%d, %d], want %d between", c.name, sumLow, sumHigh, int64(unit))
+		}
+	}
+}
+
+func TestSourceUnits(t *testing.T) {
+	mu := append(repeat(1.0/49, 49), 1e-300)
+	in := new(instance)
+	if err := in.setSource(len(mu), mu, nil); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]uint64, 50)
+	sourceUnits(in.Mass, got)
+	var sum uint64
+	for i, u := range got {
+		sum += u
+		if d := math.Ldexp(float64(u), -unitBits) - mu[i]; math.Abs(d) > unitTol {
+			t.Errorf("row %d: off by %g", i, d)
+		}
+	}
+	if sum != unit {
+		t.Errorf("sum %d, want %d", sum, int64(unit))
 	}
 }

@@ -1,5 +1,7 @@
 package mincostflow
 
+import "github.com/wpm-go/wpm/internal/num"
+
 // entry is a positive entry of a plan while it is being built: i counts rows with mass, cost is
 // scaled.
 type entry struct {
@@ -10,7 +12,7 @@ type entry struct {
 
 // sortPlan sorts p by row, then column, and joins entries of the same arc. It returns what is left of p.
 func (s *solver) sortPlan(p []entry, k, kv int) []entry {
-	s.out.sort = grow(s.out.sort, len(p))
+	s.out.sort = num.Grow(s.out.sort, len(p))
 	s.countingSort(s.out.sort, p, kv, false)
 	s.countingSort(p, s.out.sort, k, true)
 	n := 0
@@ -35,7 +37,7 @@ func (e *entry) key(row bool) int32 {
 
 // countingSort sorts src to dst by row or column, of which there are n. It is stable.
 func (s *solver) countingSort(dst, src []entry, n int, row bool) {
-	s.out.counts = grow(s.out.counts, n+1)
+	s.out.counts = num.Grow(s.out.counts, n+1)
 	at := s.out.counts
 	clear(at)
 	for e := range src {

@@ -3,11 +3,7 @@ package mincostflow
 import (
 	"slices"
 	"testing"
-
-	"github.com/wpm-go/wpm/cost"
 )
-
-var denseOnes = cost.Dense{K: 50, Kv: 1, Data: repeat(1, 50)}
 
 func TestRepair(t *testing.T) {
 	for _, c := range []struct {

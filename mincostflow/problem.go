@@ -1,14 +1,12 @@
 package mincostflow
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 	"github.com/wpm-go/wpm/projection"
-	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Problem is one projection: the distribution Source, to be moved at least cost into the box Lo <= q <= Hi, sum q = 1.
@@ -21,7 +19,6 @@ const lostMass = projection.LostMass
 // instance is a validated problem in the form that the solvers work on. Its slices are reused by the next.
 type instance struct {
 	matrix            cost.Matrix
-	k, kv             int
 	projection.Source // its rows with mass
 	*limits
 }
@@ -40,31 +37,20 @@ type limits struct {
 
 // set validates p.
 func (in *instance) set(p Problem) error {
-	if err := in.setMatrix(p.Cost); err != nil {
-		return err
-	}
-	if err := in.setSource(p.Source, p.Support); err != nil {
-		return err
-	}
-	return in.setBox(in.kv, p.Lo, p.Hi)
-}
-
-// setMatrix checks the shape of the cost.
-func (in *instance) setMatrix(c cost.Matrix) error {
-	k, kv, err := projection.Dims(c)
+	k, kv, err := simplex.Dims(p.Cost)
 	if err != nil {
 		return err
 	}
-	if int64(k)+int64(kv) >= math.MaxInt32 {
-		return fmt.Errorf("%w: %d + %d nodes, at most 2^31 - 2", wpmerr.ErrShape, k, kv)
+	in.matrix = p.Cost
+	if err := in.setSource(k, p.Source, p.Support); err != nil {
+		return err
 	}
-	in.matrix, in.k, in.kv = c, k, kv
-	return nil
+	return in.setBox(kv, p.Lo, p.Hi)
 }
 
-// setSource checks the source.
-func (in *instance) setSource(source []float64, support []int) error {
-	if err := in.Source.Set(in.k, source, support); err != nil {
+// setSource checks the source, for k rows.
+func (in *instance) setSource(k int, source []float64, support []int) error {
+	if err := in.Source.Set(k, source, support); err != nil {
 		return err
 	}
 	for n, m := range in.Mass {
@@ -91,20 +77,9 @@ func (x *limits) take(b projection.Box) {
 	if b.Point != nil {
 		x.level = b.Full
 	}
-	x.low, x.room = grow(x.low, len(x.lo)), grow(x.room, len(x.lo))
+	x.low, x.room = num.Grow(x.low, len(x.lo)), num.Grow(x.room, len(x.lo))
 	boxUnits(x.lo, x.hi, x.low, x.room)
 }
 
-// mask says which columns can take mass, or returns nil if all can.
-func (x *limits) mask() (mask []bool) {
-	for j, low := range x.low {
-		if low > 0 || x.room[j] > 0 {
-			continue
-		}
-		if mask == nil {
-			mask = slices.Repeat([]bool{true}, len(x.low))
-		}
-		mask[j] = false
-	}
-	return mask
-}
+// live reports whether column j takes part, that is, whether it may take anything.
+func (x *limits) live(j int) bool { return x.low[j] > 0 || x.room[j] > 0 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/wpm-go/wpm/wpmerr"
@@ -43,16 +42,13 @@ func (s *solver) release() {
 func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 	ctx = wpmerr.Context(ctx)
 	var r Result
-	switch err := s.load(ctx, settings.Memory); err {
-	case nil:
-	case errUnread:
-		s.unread(&r, math.MaxFloat64)
-		return r, stopped(ctx, &r)
-	default:
-		return Result{}, err
+	err := s.load(ctx, nil, settings.Memory)
+	if err == nil {
+		err = s.run(ctx, settings, &r)
+	} else if errors.Is(err, wpmerr.ErrNotConverged) {
+		s.unread(&r)
 	}
-	err := s.run(ctx, settings, &r)
-	if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
+	if err != nil && r.Status != Cancelled {
 		return Result{}, err
 	}
 	return r, err
@@ -60,12 +56,12 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 
 // run solves the loaded instance. If that is an error other than ErrNotConverged, r is emptied.
 func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
-	s.watch = watch{ctx: context.Background()}
 	var a answer
 	if len(s.in.Rows) == 1 && !settings.noKnapsack {
+		s.sx.Watch(context.Background())
 		a = s.knapsack()
 		s.bound(&a) // reads that row again
-		s.watch.ctx = ctx
+		s.sx.Watch(ctx)
 		if ctx.Err() != nil {
 			a.status = Cancelled // as promised for every instance, though there was no need
 		}
@@ -77,12 +73,7 @@ func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 		return err
 	}
 	if r.Status == Cancelled {
-		return stopped(ctx, r)
+		return fmt.Errorf("%w after %d pivots, gap %.3g", wpmerr.Ended(ctx), r.Stats.Pivots, r.Gap())
 	}
 	return nil
-}
-
-// stopped is the error beside a result that was cancelled.
-func stopped(ctx context.Context, r *Result) error {
-	return fmt.Errorf("%w after %d pivots, gap %.3g", wpmerr.Ended(ctx), r.Stats.Pivots, r.Gap())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -603,20 +604,6 @@ func TestNegativeZeroIsZero(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends after a number of questions.
-type countdown struct {
-	context.Context
-	left *int
-}
-
-func (c countdown) Err() error {
-	*c.left--
-	if *c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestStops: wherever a solve is stopped, by the context or the pivot limit, the result is feasible
 // and its bounds hold.
 func TestStops(t *testing.T) {
@@ -654,8 +641,7 @@ func TestStops(t *testing.T) {
 			return false
 		}
 		for asked := 0; ; asked++ {
-			left := asked
-			r, err := Project(countdown{context.Background(), &left}, p, Settings{})
+			r, err := Project(&given.Asked{Context: context.Background(), Most: asked}, p, Settings{})
 			if check(r, err, Cancelled, context.Canceled) {
 				break
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/rowcache"
+	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -26,12 +27,10 @@ import (
 // All methods may be called from several goroutines at once.
 type Projector struct {
 	matrix   cost.Matrix
-	k, kv    int
 	limits   limits
-	most     []float64 // largest cost of every row among columns with room
+	costs    *simplex.Costs
 	settings Settings
-	whole    [][]float64 // all rows, if they are computed and fit into memory
-	memory   int64       // of a workspace
+	memory   int64 // of a workspace
 
 	mu   sync.Mutex
 	free []*solver
@@ -41,31 +40,15 @@ type Projector struct {
 // bounds; the cost matrix is kept and must not change. When ctx ends, the error is ErrNotConverged.
 func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings Settings) (*Projector, error) {
 	ctx = wpmerr.Context(ctx)
-	var in instance
-	if err := in.setMatrix(c); err != nil {
-		return nil, err
-	}
-	p := &Projector{matrix: c, k: in.k, kv: in.kv, settings: settings}
-	if err := p.limits.setBox(p.kv, slices.Clone(lo), slices.Clone(hi)); err != nil {
-		return nil, err
-	}
-	p.most = make([]float64, p.k)
-	all := make([]int, p.k)
-	for i := range all {
-		all[i] = i
-	}
-	if _, ok := c.(*cost.Dense); !ok && rowcache.Fit(p.settings.Memory, p.k, p.kv) == p.k {
-		p.whole = make([][]float64, p.k)
-	}
-	mask := p.limits.mask()
-	err := rowcache.Read(ctx, c, all, p.whole, func(i int, row []float64) (err error) {
-		p.most[i], err = checkRow(i, row, p.kv, mask)
-		return err
-	})
-	if err != nil && err == ctx.Err() {
-		return nil, fmt.Errorf("%w before the costs were read", wpmerr.Ended(ctx))
-	}
+	_, kv, err := simplex.Dims(c)
 	if err != nil {
+		return nil, err
+	}
+	p := &Projector{matrix: c, settings: settings}
+	if err := p.limits.setBox(kv, slices.Clone(lo), slices.Clone(hi)); err != nil {
+		return nil, err
+	}
+	if p.costs, err = simplex.ReadCosts(ctx, c, p.limits.low, p.limits.room, settings.Memory); err != nil {
 		return nil, err
 	}
 	// What a workspace holds: its part of what all may hold, if the whole matrix is too much.
@@ -126,8 +109,7 @@ func (p *Projector) take() *solver {
 		return s
 	}
 	s := newSolver()
-	s.rows.whole, s.rows.alone = p.whole, true
-	s.in.matrix, s.in.k, s.in.kv, s.in.limits = p.matrix, p.k, p.kv, &p.limits
+	s.in.matrix, s.in.limits = p.matrix, &p.limits
 	return s
 }
 
@@ -138,26 +120,17 @@ func (p *Projector) give(s *solver) {
 	p.mu.Unlock()
 }
 
-// largest returns the largest cost of a row with mass.
-func (in *instance) largest(most []float64) float64 {
-	x := 0.0
-	for _, i := range in.Rows {
-		x = max(x, most[i])
-	}
-	return x
-}
-
 // project is Project with a workspace.
 func (p *Projector) project(ctx context.Context, s *solver, source []float64, support []int, r *Result) error {
 	ctx = wpmerr.Context(ctx)
-	if err := s.in.setSource(source, support); err != nil {
+	k, _ := p.matrix.Dims()
+	if err := s.in.setSource(k, source, support); err != nil {
 		r.empty()
 		return err
 	}
-	s.watch = watch{ctx: ctx}
-	if s.rows.loadKnown(&s.watch, &s.in, p.most, p.memory) != nil {
-		s.unread(r, s.in.largest(p.most))
-		return stopped(ctx, r)
+	if err := s.load(ctx, p.costs, p.memory); err != nil {
+		s.unread(r)
+		return err
 	}
 	return s.run(ctx, p.settings, r)
 }

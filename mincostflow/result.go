@@ -37,7 +37,6 @@ type Stats struct {
 	Degenerate int // pivots on the full problem that moved no mass
 	Sweeps     int // full pricing sweeps over the rows with mass
 	Rescales   int // changes of the cost grid or of the artificial cost after the start
-	Repairs    int // pivots at exact prices, in ProjectUnits
 }
 
 // Result is an answer together with its evidence; Verify recomputes the evidence from it.

@@ -7,76 +7,13 @@ import (
 	"math"
 	"reflect"
 	"runtime"
-	"sync/atomic"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
-
-// TestAnyForest: whatever forest the simplex begins with, the tree is strongly feasible, its flows are those of the
-// masses, results keep all promises, and bounds of one problem overlap.
-func TestAnyForest(t *testing.T) {
-	planted := 0
-	for seed := range numtest.Cases(150, 500) {
-		d := newDraw(uint64(seed) + 61e6)
-		p := d.problem(40)
-		if seed%2 == 0 { // plain transport, or little room
-			p.Lo, p.Hi = box(d.masses(len(p.Lo)), float64(seed%4/2)*0.3)
-		}
-		in, err := newInstance(p)
-		if err != nil {
-			continue // bounds that no distribution meets
-		}
-		s := newSolver()
-		if err := s.loadOf(in); err != nil {
-			t.Fatal(err)
-		}
-		s.source()
-		f := d.forest(s)
-		blocks := 1 + d.Intn(4)
-		s.begin(context.Background(), Settings{})
-		s.sx.tree.plant(f, s.units)
-		s.sx.level()
-		s.sx.setGrid(s.sx.tried, s.sx.full)
-		checkTree(t, &s.sx.tree, s.units)
-		for _, v := range f.Parent {
-			if v >= 0 {
-				planted++
-			}
-		}
-
-		a := s.fromForest(context.Background(), f, blocks)
-		r, err := s.result(a, Settings{})
-		if err != nil || r.Status != Optimal {
-			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
-		}
-		checkTree(t, &s.sx.tree, s.units)
-		checkResult(t, p, r)
-		checkGap(t, p, r)
-		checkSlackness(t, p, r)
-		star := mustProject(t, p, Settings{noKnapsack: true})
-		if r.Lower > star.Upper || star.Lower > r.Upper {
-			t.Fatalf("seed %d, %v: [%v, %v], and from a star [%v, %v]",
-				seed, describe(p), r.Lower, r.Upper, star.Lower, star.Upper)
-		}
-		// Stopped anywhere.
-		stop := &asked{Context: context.Background(), most: 1 + d.Intn(20)}
-		if a = s.fromForest(stop, f, blocks); a.status == Cancelled {
-			if r, err = s.result(a, Settings{}); err != nil {
-				t.Fatal(err)
-			}
-			checkResult(t, p, r)
-			if r.Lower > star.Upper || r.Upper < star.Lower {
-				t.Fatalf("seed %d, stopped: [%v, %v], want [%v, %v]", seed, r.Lower, r.Upper, star.Lower, star.Upper)
-			}
-		}
-	}
-	if planted < 2000 {
-		t.Errorf("%d arcs planted", planted)
-	}
-}
 
 // oddCosts are plain transport problems at which a start could stumble.
 var oddCosts = []struct {
@@ -149,69 +86,6 @@ func TestScalesOnOddTransport(t *testing.T) {
 	}
 }
 
-// TestAnyForestInUnits: the optimum in whole units is one rational number, with any forest to begin with.
-func TestAnyForestInUnits(t *testing.T) {
-	for seed := range numtest.Cases(50, 120) {
-		d := newDraw(uint64(seed) + 62e6)
-		k, n := d.between(3, 40), d.between(3, 40)
-		p := UnitProblem{Cost: d.costs(k, n), Source: make([]int64, k), Lo: make([]int64, n), Hi: make([]int64, n)}
-		most := []uint64{3, 100, 1 << 40}[d.Intn(3)]
-		total := int64(0)
-		for i := range p.Source {
-			p.Source[i] = int64(d.Uint64() % most)
-			total += p.Source[i]
-		}
-		p.Source[0], total = p.Source[0]+1, total+1
-		for range total % 97 { // some at random, the rest in equal parts
-			j := d.Intn(n)
-			p.Lo[j] += total / 97
-			p.Hi[j] = p.Lo[j]
-		}
-		have := int64(0)
-		for _, lo := range p.Lo {
-			have += lo
-		}
-		p.Lo[0] += (total - have) / 2
-		p.Hi[0] = max(p.Lo[0], p.Hi[0])
-		for j := range p.Hi {
-			p.Hi[j] += (total-have)/2 + 1
-			if j > 2 {
-				p.Hi[j] = max(p.Lo[j], (total-have)/int64(2*n))
-			}
-		}
-		_, _, units, err := p.check()
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		s := newSolver()
-		if err := s.in.setMatrix(p.Cost); err != nil {
-			t.Fatal(err)
-		}
-		s.setUnits(&p, units)
-		if err := s.load(context.Background(), 0); err != nil {
-			t.Fatal(err)
-		}
-		s.begin(context.Background(), Settings{})
-		s.forest = *d.forest(s)
-		s.plant(s.total / heavyRest)
-		var e exactPrices
-		r, err := s.unitResult(p, s.optimiseUnits(&e), Settings{}, &e)
-		if err != nil || r.Status != Optimal {
-			t.Fatalf("seed %d: %v, %v", seed, r.Status, err)
-		}
-		if _, _, err := VerifyUnits(p, r); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		star, err := ProjectUnits(context.Background(), p, Settings{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Upper.Cmp(star.Upper) != 0 || r.Lower.Cmp(r.Upper) != 0 {
-			t.Fatalf("seed %d: %v to %v, and from a star %v", seed, r.Lower, r.Upper, star.Upper)
-		}
-	}
-}
-
 // TestScalesStop: a context that ends anywhere on the way of a start from smaller problems, in blocks of rows, leaves a
 // feasible result whose bounds hold.
 func TestScalesStop(t *testing.T) {
@@ -224,11 +98,11 @@ func TestScalesStop(t *testing.T) {
 		if err := s.in.setTransport(c, a, b); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.load(context.Background(), 0); err != nil {
+		if err := s.load(context.Background(), nil, 0); err != nil {
 			t.Fatal(err)
 		}
 		var r Result
-		err := s.run(&asked{Context: context.Background(), most: most}, Settings{}, &r)
+		err := s.run(&given.Asked{Context: context.Background(), Most: most}, Settings{}, &r)
 		if finished = err == nil; !finished && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
@@ -323,31 +197,5 @@ func TestShareSameBits(t *testing.T) {
 				t.Errorf("%T, memory %d: not the result of computed rows", m, memory)
 			}
 		}
-	}
-}
-
-// TestShareStops: no more rows are read after the context has ended, on any goroutine, than those of one look.
-func TestShareStops(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	const n = 2000
-	r := rows{data: make([]float64, n*100), kv: 100}
-	for i := range n {
-		r.index = append(r.index, i)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var read atomic.Int64
-	w := watch{ctx: ctx}
-	if !r.share(&w, n, func(own *rows, i int) { own.at(i); read.Add(1) }) || read.Load() != n {
-		t.Errorf("%d of %d rows", read.Load(), n)
-	}
-	read.Store(0)
-	done := r.share(&w, n, func(*rows, int) {
-		if read.Add(1) == 1 {
-			cancel()
-		}
-		<-ctx.Done() // nobody overtakes the one that cancels
-	})
-	if done || !w.over || read.Load() > 4*pollRows {
-		t.Errorf("%d rows after the end: done %v, over %v", read.Load(), done, w.over)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 	"github.com/wpm-go/wpm/projection"
 )
 
@@ -24,20 +25,22 @@ func Transport(ctx context.Context, c cost.Matrix, a, b []float64) (Result, erro
 
 // setTransport validates a problem of plain transport.
 func (in *instance) setTransport(c cost.Matrix, a, b []float64) error {
-	if err := in.setMatrix(c); err != nil {
+	k, kv, err := simplex.Dims(c)
+	if err != nil {
 		return err
 	}
+	in.matrix = c
 	if a == nil {
-		a = slices.Repeat([]float64{1}, in.k)
+		a = slices.Repeat([]float64{1}, k)
 	}
-	if err := in.setSource(a, nil); err != nil {
+	if err := in.setSource(k, a, nil); err != nil {
 		return err
 	}
 	if b == nil {
-		b = slices.Repeat([]float64{1}, in.kv)
+		b = slices.Repeat([]float64{1}, kv)
 	}
 	var box projection.Box
-	if err := box.SetTarget(in.kv, b); err != nil {
+	if err := box.SetTarget(kv, b); err != nil {
 		return err
 	}
 	in.take(box)

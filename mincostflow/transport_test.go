@@ -76,7 +76,7 @@ func TestTransportIsProjection(t *testing.T) {
 	for seed := range 200 {
 		d := newDraw(uint64(seed) + 10e6)
 		k, kv := 1+d.Intn(8), 1+d.Intn(8)
-		c := d.costs(k, kv)
+		c := d.Costs(k, kv)
 		eighths := func(n int) []float64 {
 			x := make([]float64, n)
 			for range 64 {

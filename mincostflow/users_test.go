@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"reflect"
-	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -47,12 +46,6 @@ func TestDegenerate(t *testing.T) {
 			if !(share >= c.share) {
 				t.Errorf("only %.3f of the pivots are degenerate: the test tests little", share)
 			}
-			units := slices.Repeat([]int64{2}, c.n)
-			u := UnitProblem{Cost: m, Source: units, Lo: make([]int64, c.n), Hi: make([]int64, c.n)}
-			for j := range units {
-				u.Lo[j], u.Hi[j] = int64(2*c.lo), int64(2*c.hi)
-			}
-			mustUnits(t, u, Settings{})
 		})
 	}
 }
@@ -76,14 +69,6 @@ func TestReports(t *testing.T) {
 			t.Fatalf("error %v, want ErrNotConverged", err)
 		}
 		checkResult(t, p, r)
-	})
-	t.Run("integer input", func(t *testing.T) {
-		// POT 12, 345: integer masses gave a plan of zeros. Whole units have a solver of their own here.
-		r := mustUnits(t, UnitProblem{Cost: c, Source: []int64{7, 1, 2, 0}, Lo: []int64{1, 1, 1}, Hi: []int64{5, 5, 5}},
-			Settings{})
-		if want := []int64{5, 3, 2}; !slices.Equal(r.Q, want) || r.Upper.Cmp(big.NewRat(2, 10)) != 0 {
-			t.Errorf("Q = %v at %v, want %v at 1/5", r.Q, r.Upper, want)
-		}
 	})
 	t.Run("potentials of bins without mass", func(t *testing.T) {
 		// POT 123: potentials of bins without mass broke their constraints. Verify checks all of them.
@@ -140,24 +125,6 @@ func TestReports(t *testing.T) {
 			t.Errorf("Verify: %v", err)
 		}
 	})
-	t.Run("costs between integers", func(t *testing.T) {
-		// OR-tools 687 and k-means-constrained 10, 51: costs are integers, or are rounded after multiplication by 1000.
-		e := dense(t, []float64{0.0001, 0.0002}, []float64{0.0002, 0.00025})
-		r := mustUnits(t, UnitProblem{Cost: e, Source: []int64{1, 1}, Lo: []int64{1, 1}, Hi: []int64{1, 1}}, Settings{})
-		want := new(big.Rat).Add(rat(0.0001), rat(0.00025))
-		if want.Quo(want, big.NewRat(2, 1)); r.Upper.Cmp(want) != 0 {
-			t.Errorf("%v, want %v", r.Objective, want)
-		}
-	})
-	t.Run("sums that overflow", func(t *testing.T) {
-		// scipy 14540: the total cost overflowed, came out negative, and feasible problems were called infeasible.
-		huge := &cost.Dense{K: 3, Kv: 3, Data: repeat(math.MaxInt64, 9)}
-		r := mustUnits(t, UnitProblem{Cost: huge, Source: []int64{1 << 60, 1 << 60, 1 << 61}, Lo: make([]int64, 3),
-			Hi: repeatUnits(math.MaxInt64, 3)}, Settings{})
-		if r.Objective != math.MaxInt64 {
-			t.Errorf("Objective = %v", r.Objective)
-		}
-	})
 	t.Run("near-infeasible masses", func(t *testing.T) {
 		// Whatever the last bits of the masses are, a box that holds a distribution up to 1e-12 is one.
 		for n := -20; n <= 20; n++ {
@@ -175,8 +142,6 @@ func mustSimplex(t *testing.T, p Problem) Result {
 	t.Helper()
 	return mustProject(t, p, Settings{noKnapsack: true})
 }
-
-func repeatUnits(u int64, n int) []int64 { return slices.Repeat([]int64{u}, n) }
 
 // computed is a cost that has no storage and counts what is read.
 type computed struct {

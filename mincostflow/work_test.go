@@ -57,30 +57,19 @@ func TestWorkCounts(t *testing.T) {
 		}
 		check(tt.name, r.Stats.Pivots, r.Stats.Sweeps, tt.pivots, tt.sweeps)
 	}
-	// What changes in one place goes a long way round. With far more rows than columns, there is one block, and a look at
-	// all lists takes longer than the pricing of a few rows.
-	for _, tt := range []struct{ k, n, pivots, sweeps, steps int }{
-		{3000, 750, 1664, 18, 571938}, {8000, 200, 641, 17, 574553},
-	} {
+	// What changes in one place goes a long way round.
+	for _, tt := range []struct{ k, n, pivots, sweeps int }{{3000, 750, 1664, 18}, {8000, 200, 641, 17}} {
 		c := &cost.Dense{K: tt.k, Kv: tt.n}
 		for i := range tt.k {
 			for j := range tt.n {
 				c.Data = append(c.Data, float64((j-i%tt.n+tt.n)%tt.n))
 			}
 		}
-		s := newSolver()
-		if err := s.in.setTransport(c, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		r, err := s.solve(t.Context(), Settings{})
+		r, err := Transport(context.Background(), c, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := fmt.Sprintf("one way round, %d x %d", tt.k, tt.n)
-		check(name, r.Stats.Pivots, r.Stats.Sweeps, tt.pivots, tt.sweeps)
-		if steps := s.sx.pr.polls; steps > tt.steps+tt.steps/20 {
-			t.Errorf("%s: %d steps of the search, %d were enough", name, steps, tt.steps)
-		}
+		check(fmt.Sprintf("one way round, %d x %d", tt.k, tt.n), r.Stats.Pivots, r.Stats.Sweeps, tt.pivots, tt.sweeps)
 	}
 	for _, tt := range []struct {
 		name           string

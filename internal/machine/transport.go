@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/mincostflow/units"
 )
 
 type transportAnswer struct {
@@ -99,7 +100,7 @@ type unitsAnswer struct {
 }
 
 // unitEntry is one arc of a plan of whole units, printed as [i, j, units].
-type unitEntry mincostflow.UnitEntry
+type unitEntry units.Entry
 
 func (e unitEntry) MarshalJSON() ([]byte, error) {
 	b := strconv.AppendInt([]byte{'['}, int64(e.I), 10)
@@ -125,10 +126,10 @@ func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) 
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
-	prob := mincostflow.UnitProblem{Cost: c, Source: source.weight, Support: source.support, Lo: b.lo, Hi: b.hi}
-	var res mincostflow.UnitResult
+	prob := units.Problem{Cost: c, Source: source.weight, Support: source.support, Lo: b.lo, Hi: b.hi}
+	var res units.Result
 	err = clock.run(func() (err error) {
-		res, err = mincostflow.ProjectUnits(ctx, prob, mincostflow.Settings{})
+		res, err = units.Project(ctx, prob, units.Settings{})
 		return err
 	})
 	if err != nil {
@@ -136,7 +137,7 @@ func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) 
 	}
 	upper, lower := new(big.Rat), new(big.Rat)
 	if in.wants("upper_exact", "lower_exact") {
-		if upper, lower, err = mincostflow.VerifyUnits(prob, res); err != nil {
+		if upper, lower, err = units.Verify(prob, res); err != nil {
 			return nil, err
 		}
 	}

@@ -1,5 +1,5 @@
-// Package given holds what tests of several packages begin with: privacy levels and lattices. It stands apart from
-// package numtest because it imports packages whose own tests use that one.
+// Package given holds what tests of several packages begin with: privacy levels, lattices, hard transport problems. It
+// stands apart from package numtest because it imports packages whose own tests use that one.
 package given
 
 import (

@@ -3,6 +3,8 @@ package newton
 import (
 	"math"
 	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 const (
@@ -40,7 +42,7 @@ func (w *work) hold() (group int) {
 	most := mostCells / len(w.heavy)
 	group = (n + most - 1) / most
 	w.at = w.at[:0]
-	w.cell = grow(w.cell, n)
+	w.cell = num.Grow(w.cell, n)
 	for from := 0; from < n; from += group {
 		held := false
 		for j := from; j < min(from+group, n); j++ {
@@ -63,7 +65,7 @@ func (w *work) fillCells(size float64) bool {
 	_, e := math.Frexp(size)
 	w.grain = math.Ldexp(1, max(e, leastExp)-costBits)
 	by := 1 / w.grain
-	w.cells = grow(w.cells, k*len(w.at))
+	w.cells = num.Grow(w.cells, k*len(w.at))
 	for n, i := range w.heavy {
 		row, ok := w.p.Costs.Row(int(i))
 		if !ok {

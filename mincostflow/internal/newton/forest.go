@@ -3,6 +3,7 @@ package newton
 import (
 	"math"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
@@ -21,7 +22,7 @@ func (w *work) forest(f *start.Forest) bool {
 
 // serve finds the service of every column, and reports whether there was time.
 func (w *work) serve() bool {
-	w.served = grow(w.served, len(w.p.Low))
+	w.served = num.Grow(w.served, len(w.p.Low))
 	if w.whole { // all columns that take anything were measured at these prices
 		for c := range w.samples {
 			o := &w.samples[c]
@@ -134,7 +135,7 @@ func (w *work) cheapest(row []float64) (at int, least float64) {
 func (w *work) readCosts(f *start.Forest) bool {
 	k, far := len(w.p.Supply), float64(seedWidths*w.width)
 	// Column j is 2j on the list of the row that it hangs from, and 2j + 1 on that of the second best.
-	w.first, w.next = grow(w.first, len(w.heavy)), grow(w.next, 2*len(w.p.Low))
+	w.first, w.next = num.Grow(w.first, len(w.heavy)), num.Grow(w.next, 2*len(w.p.Low))
 	for n := range w.first {
 		w.first[n] = -1
 	}

@@ -3,6 +3,7 @@ package newton
 import (
 	"sync"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
@@ -83,15 +84,7 @@ func (w *work) reset(p start.Problem) {
 
 // resize makes place for k rows.
 func (w *work) resize(k int) {
-	w.mass, w.f, w.keys = grow(w.mass, k), grow(w.f, k), grow(w.keys, k)
-	w.old, w.left, w.step = grow(w.old, k), grow(w.left, k), grow(w.step, k)
-	w.slope = grow(w.slope, k*k)
-}
-
-// grow returns a slice of length n, reusing s when it is large enough. The contents are left over.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
+	w.mass, w.f, w.keys = num.Grow(w.mass, k), num.Grow(w.f, k), num.Grow(w.keys, k)
+	w.old, w.left, w.step = num.Grow(w.old, k), num.Grow(w.left, k), num.Grow(w.step, k)
+	w.slope = num.Grow(w.slope, k*k)
 }

@@ -1,6 +1,10 @@
 package start
 
-import "math"
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
 
 // extend finds prices g of the columns from those of the rows of the smaller problem.
 func (w *work) extend() bool {
@@ -46,7 +50,7 @@ func (w *work) clearParts() {
 
 // unpriced returns prices of columns, above all others, and below for those that take no part.
 func (w *work) unpriced(g []float64) []float64 {
-	g = grow(g, len(w.p.Low))
+	g = num.Grow(g, len(w.p.Low))
 	for j := range g {
 		g[j] = math.Inf(-1)
 	}
@@ -61,9 +65,9 @@ func (w *work) unpriced(g []float64) []float64 {
 func (w *work) list() bool {
 	f := w.into
 	k := len(w.p.Supply)
-	w.f = grow(w.f, k)
+	w.f = num.Grow(w.f, k)
 	each := min(rowArcs, len(w.cols.item))
-	f.Arcs, w.reduced = grow(f.Arcs, k*each), grow(w.reduced, k*each)
+	f.Arcs, w.reduced = num.Grow(f.Arcs, k*each), num.Grow(w.reduced, k*each)
 	w.clearParts()
 	if !w.p.Costs.Share(k, lists{w}) {
 		return false
@@ -78,7 +82,7 @@ type lists struct{ *work }
 func (w lists) Do(n, from, to int, own Costs) bool {
 	p := &w.parts[n]
 	p.used = true
-	p.column = grow(p.column, len(w.g))
+	p.column = num.Grow(p.column, len(w.g))
 	for j := range p.column {
 		p.column[j].n, p.column[j].limit = 0, math.Inf(-1)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/wpm-go/wpm/internal/num"
 )
 
 const (
@@ -71,7 +73,7 @@ func (g *groups) cut(size int, spare []uint64) []uint64 {
 		}
 	}
 	g.split(g.item[g.alone:])
-	g.middle = grow(g.middle, g.len())
+	g.middle = num.Grow(g.middle, g.len())
 	for n := range g.middle {
 		g.middle[n] = g.nearest(g.group(n))
 	}

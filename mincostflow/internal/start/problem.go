@@ -1,6 +1,10 @@
 package start
 
-import "math"
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
 
 // Problem is what the simplex has to solve. No slice of it is modified.
 type Problem struct {
@@ -50,7 +54,7 @@ type Arc struct {
 
 // Reset makes f the star of k rows and of columns that get low: all nodes hang from the hub, at the price zero.
 func (f *Forest) Reset(k int, low []uint64) {
-	f.Parent, f.Cost = grow(f.Parent, k+len(low)), grow(f.Cost, k+len(low))
+	f.Parent, f.Cost = num.Grow(f.Parent, k+len(low)), num.Grow(f.Cost, k+len(low))
 	for v := range f.Parent {
 		f.Parent[v], f.Cost[v] = -1, 0
 	}
@@ -74,12 +78,4 @@ func (s *Smaller) Row(i int) []float64 {
 type Solver interface {
 	// Solve fills in optimal prices of the rows, and reports whether there was time.
 	Solve(s *Smaller, prices []float64) bool
-}
-
-// grow returns a slice of length n, reusing s when it is large enough. The contents are left over.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -1,5 +1,7 @@
 package start
 
+import "github.com/wpm-go/wpm/internal/num"
+
 // sample makes the smaller problem, and reports whether there was time.
 func (w *work) sample() bool {
 	p := &w.p
@@ -16,7 +18,7 @@ func (w *work) sample() bool {
 		return false
 	}
 	w.rows.units = append(w.rows.units[:0], p.Supply...)
-	w.cols.units = grow(w.cols.units, len(p.Low))
+	w.cols.units = num.Grow(w.cols.units, len(p.Low))
 	for j, l := range p.Low {
 		w.cols.units[j] = l + p.Room[j]
 	}
@@ -38,8 +40,8 @@ func groupSize(k, n int) int {
 // look reads what rows and columns look like.
 func (w *work) look() bool {
 	k, live := len(w.rows.item), w.cols.item
-	w.rows.look = grow(w.rows.look, k*landmarks)
-	w.cols.look = grow(w.cols.look, len(w.p.Low)*landmarks)
+	w.rows.look = num.Grow(w.rows.look, k*landmarks)
+	w.cols.look = num.Grow(w.cols.look, len(w.p.Low)*landmarks)
 	if !w.p.Costs.Share(k, looks{w}) {
 		return false
 	}
@@ -77,7 +79,8 @@ func (w looks) Do(_, from, to int, own Costs) bool {
 func (w *work) collect() bool {
 	k, n := w.rows.len(), w.cols.len()
 	s := &w.small
-	s.Supply, s.Low, s.Room, s.Costs = grow(s.Supply, k), grow(s.Low, n), grow(s.Room, n), grow(s.Costs, k*n)
+	s.Supply, s.Low, s.Room = num.Grow(s.Supply, k), num.Grow(s.Low, n), num.Grow(s.Room, n)
+	s.Costs = num.Grow(s.Costs, k*n)
 	for c := range n {
 		s.Low[c], s.Room[c] = w.cols.sum(c, w.p.Low), w.cols.sum(c, w.p.Room)
 	}

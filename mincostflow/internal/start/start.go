@@ -1,6 +1,10 @@
 package start
 
-import "math"
+import (
+	"math"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
 
 const (
 	leastNodes = 33 // rows, and columns that take part
@@ -27,7 +31,7 @@ func Multiscale(p Problem, solver Solver, f *Forest) bool {
 	if !w.sample() || w.blur() > p.mostBlur(room) {
 		return false
 	}
-	w.middle = grow(w.middle, len(w.small.Supply))
+	w.middle = num.Grow(w.middle, len(w.small.Supply))
 	if !solver.Solve(&w.small, w.middle) {
 		return false
 	}

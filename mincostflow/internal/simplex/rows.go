@@ -1,13 +1,14 @@
-package mincostflow
+package simplex
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
@@ -22,18 +23,16 @@ const (
 	maxExp = 1000
 )
 
-// rows are the rows of a cost matrix that have mass, counted from 0, scaled where they must be. They are read in place
+// rows are the rows of a cost matrix that take part, counted from 0, scaled where they must be. They are read in place
 // where that is possible, and from copies as far as the memory goes.
 type rows struct {
-	matrix cost.Matrix
-	data   []float64   // of a cost.Dense, else nil
-	whole  [][]float64 // all rows of the matrix, if a Projector holds them
-	held   [][]float64 // copies of the first rows with mass
-	index  []int       // of the rows with mass in the matrix
-	kv     int
-	most   float64 // largest cost that can be paid (rows with mass, columns with room), unscaled
-	exp    int     // scaled rows are rows times 2^exp
-	alone  bool    // read by one goroutine: the calls of a Projector share the processors
+	p     Problem
+	data  []float64   // of a cost.Dense, else nil
+	whole [][]float64 // all rows of the matrix, if Costs hold them
+	held  [][]float64 // copies of the first rows that take part
+	most  float64     // largest cost that can be paid (rows and columns that take part), unscaled
+	exp   int         // scaled rows are rows times 2^exp
+	alone bool        // read by one goroutine: whoever has many problems with known costs shares the processors
 
 	buffers
 	spare *parallel.Spare[buffers] // for other goroutines
@@ -42,70 +41,109 @@ type rows struct {
 // buffers are for matrices that compute their rows, and for exp != 0.
 type buffers struct{ buf, scaled []float64 }
 
-// reset makes r read the rows of in, and chooses how many are to be copied: those that fit into memory bytes, if the
-// matrix computes its rows anew for every reader and none are held yet.
-func (r *rows) reset(in *instance, memory int64) {
-	r.matrix, r.index, r.kv, r.data, r.exp, r.held = in.matrix, in.Rows, in.kv, nil, 0, r.held[:0]
-	if d, ok := in.matrix.(*cost.Dense); ok {
+// reset makes r read the rows of its problem, and chooses how many are to be copied: those that fit into memory bytes,
+// if the matrix computes its rows anew for every reader and none are held yet.
+func (r *rows) reset(memory int64) {
+	r.data, r.exp, r.held = nil, 0, r.held[:0]
+	if d, ok := r.p.Cost.(*cost.Dense); ok {
 		r.data = d.Data
 		return
 	}
-	r.buf = grow(r.buf, r.kv)
+	r.buf = num.Grow(r.buf, len(r.p.Low))
 	if r.whole != nil {
 		return
 	}
-	fit := rowcache.Fit(memory, len(r.index), r.kv)
+	fit := rowcache.Fit(memory, len(r.p.Rows), len(r.p.Low))
 	r.held = slices.Grow(r.held, fit)[:fit] // with the rows of the last problem, to be used again
 }
 
 // load reads and checks the rows, copies those that fit into memory bytes, and finds the scale of their costs. It
-// returns errUnread if the context ends before; up to fewLoaded rows are read whatever it says.
-func (r *rows) load(ctx context.Context, in *instance, memory int64) error {
-	r.reset(in, memory)
-	tops, mask := make([]float64, len(r.index)), in.mask()
-	if len(r.index) <= fewLoaded {
+// returns ErrNotConverged if the context ends before; up to fewLoaded rows are read whatever it says.
+func (r *rows) load(ctx context.Context, memory int64) error {
+	r.whole, r.alone = nil, false
+	r.reset(memory)
+	tops, mask := make([]float64, len(r.p.Rows)), columns(r.p.Low, r.p.Room)
+	if len(r.p.Rows) <= fewLoaded {
 		ctx = context.Background()
 	}
-	err := rowcache.Read(ctx, r.matrix, r.index, r.held, func(n int, row []float64) (err error) {
-		tops[n], err = checkRow(r.index[n], row, r.kv, mask)
+	r.most = math.MaxFloat64
+	err := read(ctx, r.p.Cost, r.p.Rows, r.held, func(n int, row []float64) (err error) {
+		tops[n], err = checkRow(r.p.Rows[n], row, len(r.p.Low), mask)
 		return err
 	})
-	switch {
-	case err == nil:
-	case err == ctx.Err():
-		return errUnread
-	default:
+	if err == nil {
+		r.setScale(slices.Max(tops))
+	}
+	return err
+}
+
+// read is rowcache.Read with ErrNotConverged if the context ends.
+func read(ctx context.Context, c cost.Matrix, index []int, held [][]float64,
+	use func(n int, row []float64) error) error {
+	err := rowcache.Read(ctx, c, index, held, use)
+	if err != nil && err == ctx.Err() {
+		return unread(ctx)
+	}
+	return err
+}
+
+// unread is the error if the context has ended before the costs were read.
+func unread(ctx context.Context) error {
+	return fmt.Errorf("%w before the costs were read", wpmerr.Ended(ctx))
+}
+
+// Costs are the costs of a stream of problems with one matrix and the same columns that take part.
+type Costs struct {
+	most  []float64   // largest cost of every row of the matrix among these columns
+	whole [][]float64 // all rows, if they are computed and fit into memory
+}
+
+// ReadCosts reads and checks all rows of c, for columns with the bounds of a Problem, and holds them if they are
+// computed and fit into memory bytes (as for Solver.Load). Errors: ErrShape, ErrNotFinite, ErrNegative, and
+// ErrNotConverged if ctx ends before they are read.
+func ReadCosts(ctx context.Context, c cost.Matrix, low, room []uint64, memory int64) (*Costs, error) {
+	k, kv := c.Dims()
+	known := &Costs{most: make([]float64, k)}
+	all := make([]int, k)
+	for i := range all {
+		all[i] = i
+	}
+	if _, ok := c.(*cost.Dense); !ok && rowcache.Fit(memory, k, kv) == k {
+		known.whole = make([][]float64, k)
+	}
+	mask := columns(low, room)
+	return known, read(ctx, c, all, known.whole, func(i int, row []float64) (err error) {
+		known.most[i], err = checkRow(i, row, kv, mask)
 		return err
-	}
-	r.setScale(slices.Max(tops))
-	return nil
+	})
 }
 
-// loadKnown is load, by one worker, for costs that have been checked, with the largest of every row of the matrix in
-// most.
-func (r *rows) loadKnown(w *watch, in *instance, most []float64, memory int64) error {
-	r.reset(in, memory)
-	few := len(r.index) <= fewLoaded
-	for n, i := range r.index[:len(r.held)] {
-		if !few && !w.row(r.kv) {
-			return errUnread
+// loadKnown is load, by one worker, for costs that are known.
+func (r *rows) loadKnown(w *watch, known *Costs, memory int64) error {
+	r.whole, r.alone = known.whole, true
+	r.reset(memory)
+	most := 0.0
+	for _, i := range r.p.Rows {
+		most = max(most, known.most[i])
+	}
+	r.setScale(most)
+	few := len(r.p.Rows) <= fewLoaded
+	for n, i := range r.p.Rows[:len(r.held)] {
+		if !few && !w.row(len(r.p.Low)) {
+			return unread(w.ctx)
 		}
-		r.held[n] = grow(r.held[n], r.kv)
-		copy(r.held[n], r.matrix.Row(i, r.buf))
+		r.held[n] = num.Grow(r.held[n], len(r.p.Low))
+		copy(r.held[n], r.p.Cost.Row(i, r.buf))
 	}
-	r.setScale(in.largest(most))
 	return nil
 }
-
-// errUnread: the context has ended before the costs were read.
-var errUnread = errors.New("mincostflow: costs not read")
 
 // fewLoaded rows are read even when the context has ended: a result for them costs next to nothing.
 const fewLoaded = 32
 
 // forget drops what belongs to the caller, and copies that take much memory.
 func (r *rows) forget() {
-	r.matrix, r.data, r.index = nil, nil, nil
+	r.p, r.data, r.whole, r.alone = Problem{}, nil, nil, false
 	cells := 0
 	for _, row := range r.held[:cap(r.held)] {
 		cells += cap(row)
@@ -121,7 +159,7 @@ func (r *rows) inPlace() int {
 	case r.exp != 0:
 		return 0
 	case r.data != nil || r.whole != nil:
-		return len(r.index)
+		return len(r.p.Rows)
 	}
 	return len(r.held)
 }
@@ -130,22 +168,23 @@ func (r *rows) inPlace() int {
 func (r *rows) matrixRow(i int) []float64 {
 	switch {
 	case r.data != nil:
-		return r.data[i*r.kv : (i+1)*r.kv : (i+1)*r.kv]
+		kv := len(r.p.Low)
+		return r.data[i*kv : (i+1)*kv : (i+1)*kv]
 	case r.whole != nil:
 		return r.whole[i]
 	}
-	return r.matrix.Row(i, r.buf)
+	return r.p.Cost.Row(i, r.buf)
 }
 
-// raw returns the n-th row with mass as it is, valid until the next call.
+// raw returns the n-th row that takes part as it is, valid until the next call.
 func (r *rows) raw(n int) []float64 {
 	if n < len(r.held) {
 		return r.held[n]
 	}
-	return r.matrixRow(r.index[n])
+	return r.matrixRow(r.p.Rows[n])
 }
 
-// at returns the n-th row with mass times 2^exp, valid until the next call.
+// at returns the n-th row that takes part times 2^exp, valid until the next call.
 func (r *rows) at(n int) []float64 {
 	row := r.raw(n)
 	if r.exp == 0 {
@@ -163,7 +202,7 @@ func (r *rows) at(n int) []float64 {
 const sharedCells = 1 << 17
 
 // large reports whether k rows are worth more than one goroutine.
-func (r *rows) large(k int) bool { return k > sharedCells/r.kv }
+func (r *rows) large(k int) bool { return k > sharedCells/len(r.p.Low) }
 
 // shared reports whether k rows are to be read by several goroutines.
 func (r *rows) shared(k int) bool { return !r.alone && r.large(k) && runtime.GOMAXPROCS(0) > 1 }
@@ -172,7 +211,7 @@ func (r *rows) shared(k int) bool { return !r.alone && r.large(k) && runtime.GOM
 // all n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at
 // it.
 func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
-	block := min(max(pollCells/r.kv, 1), pollRows)
+	block := min(max(pollCells/len(r.p.Low), 1), pollRows)
 	return r.spread(w, (k+block-1)/block, func(own *rows, b int) {
 		for n := b * block; n < min((b+1)*block, k); n++ {
 			use(own, n)
@@ -198,13 +237,13 @@ func (r *rows) spread(w *watch, parts int, use func(own *rows, part int)) bool {
 
 // borrow gives r buffers of its own, and returns what gives them back.
 func (r *rows) borrow() (giveBack func()) {
-	if r.inPlace() == len(r.index) {
+	if r.inPlace() == len(r.p.Rows) {
 		return func() {}
 	}
 	b := r.spare.Get()
-	b.buf = grow(b.buf, r.kv)
+	b.buf = num.Grow(b.buf, len(r.p.Low))
 	if r.exp != 0 {
-		b.scaled = grow(b.scaled, r.kv)
+		b.scaled = num.Grow(b.scaled, len(r.p.Low))
 	}
 	r.buffers = *b
 	return func() { r.spare.Put(b) }
@@ -233,7 +272,7 @@ func (r *rows) setScale(most float64) {
 		r.exp = minExp - e
 	}
 	if r.exp != 0 {
-		r.scaled = grow(r.scaled, r.kv)
+		r.scaled = num.Grow(r.scaled, len(r.p.Low))
 	}
 }
 
@@ -272,3 +311,33 @@ func maxBits(row []float64) uint64 {
 
 // mostCells are held, 8 MB.
 const mostCells = 1 << 20
+
+// watch looks at a context now and then; at none if ctx is nil.
+type watch struct {
+	ctx         context.Context
+	rows, cells int
+	over        bool // it has ended
+}
+
+// pollRows rows or pollCells cells are read between two looks at the context.
+const (
+	pollRows  = 16
+	pollCells = 1 << 16
+)
+
+// row reports whether another row may be read, of so many cells: not when the context has ended.
+func (w *watch) row(cells int) bool {
+	w.rows++
+	w.cells += cells
+	if w.rows >= pollRows || w.cells >= pollCells {
+		w.rows, w.cells = 0, 0
+		return w.look()
+	}
+	return !w.over
+}
+
+// look reports whether the context goes on.
+func (w *watch) look() bool {
+	w.over = w.over || w.ctx != nil && w.ctx.Err() != nil
+	return !w.over
+}

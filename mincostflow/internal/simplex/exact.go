@@ -1,11 +1,34 @@
-package mincostflow
+package simplex
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/ctransform"
 )
+
+// OptimiseExactly goes on from an optimal tree: it prices every arc with the costs as they are, in floats where that
+// leaves no doubt and exactly where it does, and pivots until none improves the plan. It returns the potentials of the
+// rows that take part and of the columns, nil for columns that take no part, and how many pivots there were. ok is
+// false, and f and g are nil, if it had to stop.
+func (s *Solver) OptimiseExactly() (f, g []*big.Rat, pivots int, ok bool) {
+	var e exactPrices
+	if !e.compute(s) || !e.repair(s) {
+		return nil, nil, e.pivots, false
+	}
+	t := &s.tree
+	f, g = make([]*big.Rat, t.k), make([]*big.Rat, t.n)
+	for i := range f {
+		f[i] = e.pi[i].Rat()
+	}
+	for j := range g {
+		if t.live(j) {
+			g[j] = new(num.Dyadic).Minus(&e.pi[t.k+j]).Rat()
+		}
+	}
+	return f, g, e.pivots, true
+}
 
 // exactPrices are the prices of a tree for costs that are not rounded. They decide whether the tree is optimal, and
 // which arc improves it if not.
@@ -16,8 +39,8 @@ type exactPrices struct {
 }
 
 // compute computes the prices of the tree of s. It reports whether it could before the context ended.
-func (e *exactPrices) compute(s *solver) bool {
-	t := &s.sx.tree
+func (e *exactPrices) compute(s *Solver) bool {
+	t := &s.tree
 	e.pi, e.near = make([]num.Dyadic, len(t.nodes)), make([]float64, len(t.nodes))
 	for v := range e.near {
 		e.near[v] = math.Inf(1)
@@ -27,13 +50,13 @@ func (e *exactPrices) compute(s *solver) bool {
 		p := &t.nodes[v]
 		var c *num.Dyadic
 		switch p.kind {
-		case slack:
+		case Slack:
 			c = new(num.Dyadic)
-		case artificial: // more than any real arc
+		case Artificial: // more than any real arc
 			if c = num.NewDyadic(1); s.rows.most > 0 {
 				c = num.NewDyadic(s.rows.most).Times(num.NewDyadic(2))
 			}
-		case realArc:
+		case Real:
 			if s.rows.exp != 0 && !s.watch.row(t.n) {
 				return false
 			}
@@ -50,8 +73,8 @@ func (e *exactPrices) compute(s *solver) bool {
 }
 
 // rawCost returns the cost of the real arc from v to its parent as the matrix has it.
-func (s *solver) rawCost(v int32) float64 {
-	t := &s.sx.tree
+func (s *Solver) rawCost(v int32) float64 {
+	t := &s.tree
 	if s.rows.exp == 0 {
 		return t.cost[v]
 	}
@@ -60,10 +83,10 @@ func (s *solver) rawCost(v int32) float64 {
 }
 
 // repair pivots until no arc improves the plan, and reports whether it could before it had to stop.
-func (e *exactPrices) repair(s *solver) bool {
-	t := &s.sx.tree
+func (e *exactPrices) repair(s *Solver) bool {
+	t := &s.tree
 	for clean, i := 0, 0; clean <= t.k; i++ { // the slack arcs count as one row more
-		if s.sx.pr.limited() || !s.watch.row(t.n) {
+		if s.pr.limited() || !s.watch.row(t.n) {
 			return false
 		}
 		if i > t.k {
@@ -84,8 +107,8 @@ func (e *exactPrices) repair(s *solver) bool {
 }
 
 // row pivots on the arc of row i that improves the plan most, and reports whether there is one.
-func (e *exactPrices) row(s *solver, i int32) bool {
-	t := &s.sx.tree
+func (e *exactPrices) row(s *Solver, i int32) bool {
+	t := &s.tree
 	k := int32(t.k)
 	row := s.rows.raw(int(i))
 	pi := e.near[i]
@@ -105,7 +128,7 @@ func (e *exactPrices) row(s *solver, i int32) bool {
 	if best < 0 {
 		return false
 	}
-	e.pivot(t, i, k+best, realArc, s.rows.at(int(i))[best], unbounded, least)
+	e.pivot(t, i, k+best, Real, s.rows.at(int(i))[best], unbounded, least)
 	return true
 }
 
@@ -129,15 +152,15 @@ func (e *exactPrices) slacks(t *basis) bool {
 	if t.slackSign[best] < 0 {
 		a, b = b, a
 	}
-	e.pivot(t, a, b, slack, 0, t.room[best], least)
+	e.pivot(t, a, b, Slack, 0, t.room[best], least)
 	return true
 }
 
 // pivot is basis.pivot for an arc with reduced cost rc.
-func (e *exactPrices) pivot(t *basis, a, b int32, kind arcKind, cost float64, most uint64, rc *num.Dyadic) {
+func (e *exactPrices) pivot(t *basis, a, b int32, kind Kind, cost float64, most uint64, rc *num.Dyadic) {
 	e.pivots++
 	t.pivot(a, b, kind, cost, 0, most)
-	if kind == slack && t.slack[int(min(a, b))-t.k] != inTree {
+	if kind == Slack && t.slack[int(min(a, b))-t.k] != InTree {
 		return // it went from one bound to the other, and the tree stays
 	}
 	// The subtree that has moved hangs from the new arc.

@@ -1,15 +1,17 @@
-package mincostflow
+package simplex
 
 import (
 	"cmp"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/wpm-go/wpm/internal/numtest/given"
 )
 
 // pricerAt returns a pricer of a tree with a few ties among its potentials, on a grid that costs are multiples of or
 // not.
-func (d draw) pricerAt(k, n int) *pricer {
+func pricerAt(d given.Hard, k, n int) *pricer {
 	t := &basis{k: k, n: n, root: int32(k + n)}
 	t.grid = 0.25
 	t.low, t.room = make([]uint64, n), make([]uint64, n)
@@ -21,9 +23,9 @@ func (d draw) pricerAt(k, n int) *pricer {
 			t.room[j], t.pi[k+j] = 0, math.Inf(1)
 		}
 	}
-	p := &pricer{tree: t, rows: &rows{kv: n}}
+	p := &pricer{tree: t, rows: &rows{p: Problem{Low: t.low}}}
 	for i := range k {
-		p.rows.index = append(p.rows.index, k-1-i)
+		p.rows.p.Rows = append(p.rows.p.Rows, k-1-i)
 		for range n {
 			p.rows.data = append(p.rows.data, float64(d.Intn(60))/7) // never in the middle between two of the grid
 		}
@@ -42,9 +44,9 @@ func oneHeavy(k int) []uint64 {
 // TestGather compares the columns that a sweep collects with those of a sort.
 func TestGather(t *testing.T) {
 	for seed := range 400 {
-		d := newDraw(uint64(seed) + 70e6)
+		d := given.NewHard(uint64(seed) + 70e6)
 		n := 1 + d.Intn(40)
-		p := d.pricerAt(1, n)
+		p := pricerAt(d, 1, n)
 		row, pi := p.rows.at(0), p.tree.pi[1:]
 		limit := []float64{-5, 0, 3, 1e9}[d.Intn(4)]
 		var want []candidate
@@ -73,9 +75,9 @@ func TestGather(t *testing.T) {
 func TestListed(t *testing.T) {
 	found := 0
 	for seed := range 300 {
-		d := newDraw(uint64(seed) + 71e6)
+		d := given.NewHard(uint64(seed) + 71e6)
 		k, n := 1+d.Intn(5), 1+d.Intn(30)
-		p := d.pricerAt(k, n)
+		p := pricerAt(d, k, n)
 		for i := range k {
 			p.length[i] = int32(d.Intn(p.places(i) + 1))
 			for c := range int(p.length[i]) {
@@ -108,9 +110,9 @@ func TestListed(t *testing.T) {
 // TestRemember: a full list loses its least promising arc, and no other list changes.
 func TestRemember(t *testing.T) {
 	for _, k := range []int{2, fewRows - 1, fewRows, fewRows + 1} {
-		d := newDraw(uint64(k) + 72e6)
+		d := given.NewHard(uint64(k) + 72e6)
 		const n = 50
-		p := d.pricerAt(k, n)
+		p := pricerAt(d, k, n)
 		lists := make([][]candidate, k)
 		for range 40 * k {
 			i := d.Intn(k)
@@ -148,9 +150,9 @@ func TestRemember(t *testing.T) {
 func TestSweepFinds(t *testing.T) {
 	none := 0
 	for seed := range 300 {
-		d := newDraw(uint64(seed) + 74e6)
+		d := given.NewHard(uint64(seed) + 74e6)
 		k, n := 1+d.Intn(5), 1+d.Intn(30)
-		p := d.pricerAt(k, n)
+		p := pricerAt(d, k, n)
 		p.watch = &watch{ctx: t.Context()}
 		if d.Intn(2) == 0 {
 			for i := range k { // few arcs improve, or none
@@ -165,7 +167,7 @@ func TestSweepFinds(t *testing.T) {
 		for i := range k {
 			reduced := func(c candidate) float64 { return p.tree.round(c.cost) - p.tree.pi[i] + p.tree.pi[k+int(c.col)] }
 			negative, least := 0, 0.0
-			for j, c := range p.rows.data[p.rows.index[i]*n:][:n] {
+			for j, c := range p.rows.data[p.rows.p.Rows[i]*n:][:n] {
 				if x := reduced(candidate{c, int32(j)}); x < 0 {
 					negative++
 					least = min(least, x)
@@ -201,11 +203,11 @@ func TestSweepFinds(t *testing.T) {
 // plan most.
 func TestEnterSlack(t *testing.T) {
 	for seed := range 400 {
-		d := newDraw(uint64(seed) + 84e6)
+		d := given.NewHard(uint64(seed) + 84e6)
 		n := d.Intn(11)
 		from := d.Intn(3)
 		var star basis
-		mass := []uint64{unit}
+		mass := []uint64{1 << 61}
 		star.low, star.room = make([]uint64, from+n), make([]uint64, from+n)
 		for j := range star.low {
 			star.low[j], star.room[j] = uint64(d.Intn(2)), uint64(1+d.Intn(5))
@@ -221,14 +223,14 @@ func TestEnterSlack(t *testing.T) {
 				continue
 			}
 			star.pi[1+j] = float64(d.Intn(5) - 2)
-			if star.slack[j] != inTree && d.Intn(2) == 0 {
-				star.setSlack(j, atUpper)
+			if star.slack[j] != InTree && d.Intn(2) == 0 {
+				star.setSlack(j, AtUpper)
 			}
 			x := star.pi[1+j]
 			switch {
-			case star.slack[j] == inTree:
+			case star.slack[j] == InTree:
 				x = 0
-			case star.slack[j] == atUpper:
+			case star.slack[j] == AtUpper:
 				x = -x
 			}
 			if j >= from && x > best {
@@ -242,6 +244,23 @@ func TestEnterSlack(t *testing.T) {
 		for j := range star.slack {
 			if (star.slack[j] != states[j]) != (j == at) {
 				t.Fatalf("seed %d: states %v, then %v; column %d is best", seed, states, star.slack, at)
+			}
+		}
+	}
+}
+
+// TestBlocksCover: blocks are all rows, one after the other, at numbers of rows whose square is above 2^32, too.
+func TestBlocksCover(t *testing.T) {
+	for _, k := range []int{1, 7, 300, 2304, 760_000, 1 << 22} {
+		for _, blocks := range []int{1, sweepBlocks, max(sweepBlocks, k/sweepRows), mostBlocks} {
+			p := &pricer{tree: &basis{k: k}, blocks: blocks}
+			if p.first(0) != 0 || p.first(blocks) != k {
+				t.Fatalf("%d rows in %d blocks: from %d to %d", k, blocks, p.first(0), p.first(blocks))
+			}
+			for b := range blocks {
+				if rows := p.first(b+1) - p.first(b); rows < k/blocks || rows > k/blocks+1 {
+					t.Fatalf("%d rows in %d blocks: %d in block %d", k, blocks, rows, b)
+				}
 			}
 		}
 	}

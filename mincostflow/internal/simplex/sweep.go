@@ -1,9 +1,10 @@
-package mincostflow
+package simplex
 
 import (
 	"context"
 	"math"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/parallel"
 )
 
@@ -102,7 +103,7 @@ func (p *pricer) sweep() (found, ok bool) {
 // freeze copies what pivots change and price reads for a block.
 func (p *pricer) freeze(from, end int) {
 	w, t := &p.work, p.tree
-	w.pi = grow(w.pi, t.k+t.n)
+	w.pi = num.Grow(w.pi, t.k+t.n)
 	copy(w.pi[from:end], t.pi[from:end])
 	copy(w.pi[t.k:], t.pi[t.k:t.k+t.n])
 }
@@ -112,7 +113,8 @@ func (p *pricer) freeze(from, end int) {
 func (p *pricer) price(from, end int) bool {
 	w, n := &p.work, p.tree.n
 	places := (p.starts[end]-p.starts[from])/2 + end - from
-	w.best, w.price, w.length, w.f = grow(w.best, places), grow(w.price, places), grow(w.length, end-from), grow(w.f, p.tree.k)
+	w.best, w.price = num.Grow(w.best, places), num.Grow(w.price, places)
+	w.length, w.f = num.Grow(w.length, end-from), num.Grow(w.f, p.tree.k)
 	watch := watch{ctx: p.watch.ctx} // the other one belongs to pivots
 	if !watch.look() {
 		return false

@@ -6,26 +6,11 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// Flows are integers. A distribution is a multiple of 2^-61 at every node, so that no flow ever
-// drifts, and a flow is zero or it is not: the rule against cycling needs that.
-//
-// Lemma. If the masses add up to N <= 2^62, every flow stays below 2^64.
-//
-// The flow on an arc of a tree is what its subtree has or lacks: at most N, or what the columns hold. The columns hold
-// what rows bring, at most N, and what artificial arcs bring. How much that is depends on the prices of these arcs.
-//
-//   - One price. At the start, artificial arcs carry at most 2.125 N and real arcs at most 1.125 N. No pivot makes the
-//     plan dearer, and an artificial arc costs 1.5 times what real arcs cost at most. So artificial arcs never carry
-//     more than 2.125 N + 1.125 N/1.5 = 2.875 N, and columns never hold more than 3.875 N < 2^64. If the price is
-//     lowered later, the plan is optimal at the higher one, and artificial arcs carry nothing.
-//   - Many prices, and artificial arcs from the hub to rows. Then columns take at most mostRaised = 2^63 in all, and
-//     no arc carries more than 2^63 + N (TestHeavyStartFlows).
-//   - A forest to start from. Its columns get at most 1.125 N, so what a subtree has or lacks is below 2^63.
+// A distribution is a multiple of 2^-61 at every node, so that no flow ever drifts, and a flow is zero or it is not:
+// the rule against cycling needs that.
 const (
 	unitBits = 61
 	unit     = 1 << unitBits
-	// unbounded is a capacity that no flow reaches.
-	unbounded = math.MaxUint64
 )
 
 // sourceUnits writes the masses in units, rounded down, the largest one taking up the slack so

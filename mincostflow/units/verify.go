@@ -1,4 +1,4 @@
-package mincostflow
+package units
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// VerifyUnits checks r against p and returns bounds that it has proved itself, in lowest terms:
+// Verify checks r against p and returns bounds that it has proved itself, in lowest terms:
 //
 //	lower <= min { <C, P>/N : P from the source into the box } <= W(Q, source) <= upper.
 //
@@ -21,12 +21,12 @@ import (
 //
 // with hi_j at most N, since no column can hold more, or zero if this value is negative. For a result without an error
 // both bounds are equal. An error wraps ErrCertificate and says what failed, also if r.Lower or r.Upper claim more. A
-// UnitProblem that is itself invalid gives the errors of ProjectUnits.
+// Problem that is itself invalid gives the errors of Project.
 //
 // It takes one pass over the cost in floats, with rational arithmetic for close calls. It shares the checks of the
-// problem, the dual value and the sum of costs with the solver (unitproblem.go), and no other code.
-func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error) {
-	c := unitCheck{p: p, r: r}
+// problem, the dual value and the sum of costs with the solver (problem.go), and no other code.
+func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
+	c := verifier{p: p, r: r}
 	if c.k, c.kv, c.n, err = p.check(); err != nil {
 		return nil, nil, err
 	}
@@ -53,21 +53,21 @@ func VerifyUnits(p UnitProblem, r UnitResult) (upper, lower *big.Rat, err error)
 	return upper, lower, nil
 }
 
-// unitCheck is one run of VerifyUnits.
-type unitCheck struct {
-	p            UnitProblem
-	r            UnitResult
+// verifier is one run of Verify.
+type verifier struct {
+	p            Problem
+	r            Result
 	k, kv        int
 	n            uint64    // units
 	source       []uint64  // of all rows
 	left         []uint64  // of Q, as the plan is read
 	nearF, nearG []float64 // floats near the potentials
 	at           int       // entries of the plan that have been read
-	cost         unitCost  // of these
+	cost         payment   // of these
 }
 
 // checkQ checks that Q lies in the box and has all units.
-func (c *unitCheck) checkQ() error {
+func (c *verifier) checkQ() error {
 	if len(c.r.Q) != c.kv {
 		return refuse("Q has %d entries, want %d", len(c.r.Q), c.kv)
 	}
@@ -89,7 +89,7 @@ func (c *unitCheck) checkQ() error {
 }
 
 // readPotentials fills in floats near the potentials, none of which may be missing.
-func (c *unitCheck) readPotentials() (err error) {
+func (c *verifier) readPotentials() (err error) {
 	f, g := c.r.Potentials.F, c.r.Potentials.G
 	if len(f) != c.k || len(g) != c.kv {
 		return refuse("potentials have %d and %d entries, want %d and %d", len(f), len(g), c.k, c.kv)
@@ -106,7 +106,7 @@ func (c *unitCheck) readPotentials() (err error) {
 //
 // No row sends more than it has, and no column takes more than Q: since both sum to N, the rows with units left can
 // send them to the columns that lack some, at the largest cost at most.
-func (c *unitCheck) upper() (*big.Rat, error) {
+func (c *verifier) upper() (*big.Rat, error) {
 	c.source = make([]uint64, c.k)
 	for m, u := range c.p.Source {
 		c.source[c.p.row(m)] = uint64(u)
@@ -144,7 +144,7 @@ func (c *unitCheck) upper() (*big.Rat, error) {
 }
 
 // planRow reads the entries of the plan in row i, and returns what they leave of the source.
-func (c *unitCheck) planRow(i int, row []float64) (rest uint64, err error) {
+func (c *verifier) planRow(i int, row []float64) (rest uint64, err error) {
 	rest = c.source[i]
 	for last := -1; c.at < len(c.r.Plan) && c.r.Plan[c.at].I == i; c.at++ {
 		a := c.r.Plan[c.at]
@@ -166,7 +166,7 @@ func (c *unitCheck) planRow(i int, row []float64) (rest uint64, err error) {
 	return rest, nil
 }
 
-func (c *unitCheck) misplaced() error {
+func (c *verifier) misplaced() error {
 	a := c.r.Plan[c.at]
 	return refuse("Plan[%d] at (%d, %d) is out of order or outside %d x %d", c.at, a.I, a.J, c.k, c.kv)
 }

@@ -1,25 +1,28 @@
-package mincostflow
+package simplex
 
 import (
 	"math"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
-// arcKind tells the three kinds of arc apart that can join a node to its parent.
-type arcKind uint8
+// Kind tells the three kinds of arc apart that can join a node to its parent.
+type Kind uint8
 
 const (
-	realArc    arcKind = iota // row -> column, cost C_ij, no capacity
-	slack                     // column -> hub, cost 0, capacity room_j
-	artificial                // row -> hub or hub -> column, cost bigM, no capacity
+	Real       Kind = iota // row -> column, cost C_ij, no capacity
+	Slack                  // column -> hub, cost 0, capacity Room_j
+	Artificial             // row -> hub or hub -> column, dearer than what it replaces, no capacity
 )
 
-// State of a column's slack arc.
+// State is that of a column's slack arc.
+type State int8
+
 const (
-	atLower int8 = iota // out of the tree without flow: q_j = lo_j
-	atUpper             // out of the tree, full: q_j = hi_j
-	inTree              // in the tree: lo_j <= q_j <= hi_j
+	AtLower State = iota // out of the tree without flow: the column takes Low_j
+	AtUpper              // out of the tree, full: it takes Low_j + Room_j
+	InTree               // in the tree: it takes something between
 )
 
 // node is a row, a column or the hub, with the tree arc to its parent.
@@ -27,7 +30,7 @@ type node struct {
 	flow   uint64 // on the arc to the parent, >= 0
 	parent int32
 	size   int32 // nodes of its subtree
-	kind   arcKind
+	kind   Kind
 	up     bool // the arc points to the parent
 }
 
@@ -53,7 +56,7 @@ type link struct{ next, node int32 }
 // basis is the state of the simplex: a spanning tree of the nodes rows 0..k-1, columns
 // k..k+n-1, hub k+n, rooted at the hub.
 //
-// Everything is exact. Flows are integers (units.go). Arc costs are rounded to multiples of grid,
+// Everything is exact. Flows are integers (see MaxUnits). Arc costs are rounded to multiples of grid,
 // and potentials are sums of those that stay below 2^53 grids, so that float64 arithmetic on them
 // has no error: a reduced cost that should be zero is zero, and every pivot is one of a true
 // primal simplex, which with the leaving rule below cannot cycle.
@@ -68,7 +71,7 @@ type basis struct {
 	cost       []float64 // unrounded cost of the arc to the parent; of an artificial one, less bigM
 	low        []uint64  // lower bounds of the columns
 	room       []uint64  // capacities of the slack arcs
-	slack      []int8    // their states
+	slack      []State   // their states
 	slackSign  []float64 // sign of the admissible change: +1 where they may fill up, -1 where they may empty, else 0
 	bigM       float64   // cost of artificial arcs, a multiple of grid
 	grid       float64
@@ -101,8 +104,8 @@ func (t *basis) round(c float64) float64 { return (c + t.magic()) - t.magic() }
 func (t *basis) reset(k, n int) {
 	t.k, t.n, t.root = k, n, int32(k+n)
 	total := k + n + 1
-	t.nodes, t.pi, t.cost = grow(t.nodes, total), grow(t.pi, total), grow(t.cost, total)
-	t.slack, t.slackSign = grow(t.slack, n), grow(t.slackSign, n)
+	t.nodes, t.pi, t.cost = num.Grow(t.nodes, total), num.Grow(t.pi, total), num.Grow(t.cost, total)
+	t.slack, t.slackSign = num.Grow(t.slack, n), num.Grow(t.slackSign, n)
 	t.pivots, t.degenerate, t.effort = 0, 0, 0
 }
 
@@ -111,10 +114,10 @@ func (t *basis) reset(k, n int) {
 // slack arcs as far as these are full, and else over artificial arcs. An empty arc must point to the hub (pivot says
 // why), so a column that lacks nothing hangs from its slack arc.
 //
-// Sums of units are those of a ring: none that is looked at reaches 2^63 (units.go).
+// Sums of units are those of a ring: none that is looked at reaches 2^63 (see MaxUnits).
 func (t *basis) plant(f *start.Forest, units []uint64) {
 	for v := range t.root {
-		p := node{parent: f.Parent[v], size: 1, kind: realArc}
+		p := node{parent: f.Parent[v], size: 1, kind: Real}
 		if p.parent < 0 {
 			p.parent = t.root
 		}
@@ -122,13 +125,13 @@ func (t *basis) plant(f *start.Forest, units []uint64) {
 			p.up, p.flow = true, units[i]
 		} else if j := i - t.k; t.live(j) {
 			p.flow = -f.Need[j]
-			t.setSlack(j, atLower)
+			t.setSlack(j, AtLower)
 			if f.Need[j] > t.low[j] {
-				t.setSlack(j, atUpper)
+				t.setSlack(j, AtUpper)
 			}
 		} else {
 			p.parent = -1
-			t.setSlack(j, atLower)
+			t.setSlack(j, AtLower)
 		}
 		t.nodes[v], t.cost[v] = p, f.Cost[v]
 	}
@@ -145,7 +148,7 @@ func (t *basis) plant(f *start.Forest, units []uint64) {
 				p.flow = -p.flow
 			}
 		case int(v) < t.k:
-			p.kind = artificial
+			p.kind = Artificial
 			if int64(p.flow) < 0 {
 				p.up, p.flow, t.cost[v] = false, -p.flow, -t.cost[v]
 			}
@@ -160,19 +163,19 @@ func (t *basis) plant(f *start.Forest, units []uint64) {
 func (t *basis) hang(j int, lacks, full uint64) {
 	v := t.k + j
 	if lacks > full {
-		t.nodes[v].kind, t.nodes[v].flow = artificial, lacks-full
-		t.setSlack(j, atLower)
+		t.nodes[v].kind, t.nodes[v].flow = Artificial, lacks-full
+		t.setSlack(j, AtLower)
 		return
 	}
-	t.nodes[v].kind, t.nodes[v].flow, t.nodes[v].up, t.cost[v] = slack, full-lacks, true, 0
-	t.setSlack(j, inTree)
+	t.nodes[v].kind, t.nodes[v].flow, t.nodes[v].up, t.cost[v] = Slack, full-lacks, true, 0
+	t.setSlack(j, InTree)
 }
 
 // list makes a list of the nodes below the last one. Their places are their numbers.
 func (o *preorder) list(nodes []node) {
 	n := int32(len(nodes))
-	o.links, o.spare = grow(o.links, int(n)), grow(o.spare, int(n))
-	o.prev, o.place, o.moved = grow(o.prev, int(n)), grow(o.place, int(n)), 0
+	o.links, o.spare = num.Grow(o.links, int(n)), num.Grow(o.spare, int(n))
+	o.prev, o.place, o.moved = num.Grow(o.prev, int(n)), num.Grow(o.place, int(n)), 0
 	kids := o.spare // the first node below v is kids[v].node, and the one beside it kids[v].next
 	for v := range n {
 		o.place[v], o.links[v].node = v, v
@@ -210,7 +213,7 @@ func (o *preorder) before(v int32) int32 { return o.links[o.prev[o.place[v]]].no
 
 // settle gives the nodes of the list places in its order.
 func (o *preorder) settle() {
-	o.spare = grow(o.spare, len(o.links))
+	o.spare = num.Grow(o.spare, len(o.links))
 	v, last := int32(0), int32(0)
 	for at := range o.spare {
 		l := o.links[v]
@@ -249,7 +252,7 @@ func (t *basis) setPrices(exp int, big float64) {
 // step returns what the price of v is above that of its parent: the unrounded cost of the arc between them.
 func (t *basis) step(v int32) float64 {
 	p, c := &t.nodes[v], t.cost[v]
-	if p.kind == artificial {
+	if p.kind == Artificial {
 		c += t.bigM
 	}
 	if !p.up {
@@ -259,12 +262,12 @@ func (t *basis) step(v int32) float64 {
 }
 
 // setSlack sets the state of the slack arc of column j.
-func (t *basis) setSlack(j int, state int8) {
+func (t *basis) setSlack(j int, state State) {
 	t.slack[j] = state
 	switch {
-	case t.room[j] == 0 || state == inTree:
+	case t.room[j] == 0 || state == InTree:
 		t.slackSign[j] = 0
-	case state == atLower:
+	case state == AtLower:
 		t.slackSign[j] = 1
 	default:
 		t.slackSign[j] = -1
@@ -279,7 +282,7 @@ func (t *basis) enterReal(i, j int32, c float64) bool {
 	if !(rc < 0) {
 		return false
 	}
-	t.pivot(i, b, realArc, c, rc, unbounded)
+	t.pivot(i, b, Real, c, rc, unbounded)
 	return true
 }
 
@@ -323,9 +326,9 @@ func (t *basis) enterSlack(from, end int) bool {
 	}
 	j = from + at
 	if v := int32(t.k + j); sign[at] > 0 {
-		t.pivot(v, t.root, slack, 0, -best, t.room[j])
+		t.pivot(v, t.root, Slack, 0, -best, t.room[j])
 	} else {
-		t.pivot(t.root, v, slack, 0, -best, t.room[j])
+		t.pivot(t.root, v, Slack, 0, -best, t.room[j])
 	}
 	return true
 }
@@ -338,7 +341,7 @@ func (t *basis) enterSlack(from, end int) bool {
 // strongly feasible (Cunningham 1976): from every node some flow could still go to the hub, that
 // is, empty arcs point up and full ones do not. Every sequence of pivots that move nothing then
 // ends, since each lowers the sum of potentials.
-func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
+func (t *basis) pivot(a, b int32, kind Kind, cost, rc float64, most uint64) {
 	t.pivots++
 	nodes := t.nodes
 	d := most
@@ -358,7 +361,7 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 				if q.flow <= d {
 					d, out, outSide = q.flow, v, b
 				}
-			} else if q.kind == slack {
+			} else if q.kind == Slack {
 				if r := t.room[int(v)-t.k] - q.flow; r <= d {
 					d, out, outSide = r, v, b
 				}
@@ -371,18 +374,18 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 	} else {
 		t.push(a, b, u, d)
 	}
-	if kind == slack && out < 0 { // from one bound to the other; the tree stays
+	if kind == Slack && out < 0 { // from one bound to the other; the tree stays
 		if b == t.root {
-			t.setSlack(int(a)-t.k, atUpper)
+			t.setSlack(int(a)-t.k, AtUpper)
 		} else {
-			t.setSlack(int(b)-t.k, atLower)
+			t.setSlack(int(b)-t.k, AtLower)
 		}
 		return
 	}
-	if nodes[out].kind == slack {
-		state := atLower
+	if nodes[out].kind == Slack {
+		state := AtLower
 		if outSide == b {
-			state = atUpper
+			state = AtUpper
 		}
 		t.setSlack(int(out)-t.k, state)
 	}
@@ -392,12 +395,12 @@ func (t *basis) pivot(a, b int32, kind arcKind, cost, rc float64, most uint64) {
 		x, y, shift = b, a, -rc
 	}
 	arc := node{parent: y, flow: d, kind: kind, up: x == a}
-	if kind == slack {
+	if kind == Slack {
 		arc.up = true
 		if a == t.root {
 			arc.flow = most - d
 		}
-		t.setSlack(int(x)-t.k, inTree)
+		t.setSlack(int(x)-t.k, InTree)
 	}
 	t.graft(x, out, u, arc, cost, shift)
 }
@@ -488,12 +491,4 @@ func (t *basis) shift(at, many int32, by float64) (last int32) {
 		}
 		at = l.next
 	}
-}
-
-// grow returns a slice of length n, reusing s when it is large enough. The contents are left over.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -1,8 +1,9 @@
-package mincostflow
+package simplex
 
 import (
 	"math"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
@@ -59,8 +60,8 @@ type pricer struct {
 	sweeps int // complete ones
 	polls  int // steps since begin; every pollEvery of them the context is asked
 
-	maxPivots int      // if a test limits them
-	position  position // of rounds
+	mostPivots int      // if a test limits them
+	position   position // of rounds
 }
 
 // pricing is what price reads and changes while pivots may go on.
@@ -73,8 +74,7 @@ type pricing struct {
 }
 
 // proved is a dual solution that the last complete sweep proves: f_i <= C_ij + g_j + grid for all i and j. g are the
-// prices pi of the columns, and f_i is also at most the price of row i, up to a grid. cancelled returns it when the
-// context has ended.
+// prices pi of the columns, and f_i is also at most the price of row i, up to a grid. Proved returns it.
 //
 // If the blocks of a sweep saw different prices of a column, g_j is the largest: the inequality stays true when g_j
 // grows. The grid is for roundings. |C_ij + g_j| and all prices are below 2^53 grids, or else C_ij + g_j is above all
@@ -89,7 +89,7 @@ type proved struct {
 func (p *pricer) going() bool { return !p.limited() && p.watch.look() }
 
 // limited reports whether a test lets it pivot no more.
-func (p *pricer) limited() bool { return p.maxPivots > 0 && p.tree.pivots >= p.maxPivots }
+func (p *pricer) limited() bool { return p.mostPivots > 0 && p.tree.pivots >= p.mostPivots }
 
 // run pivots until no arc improves the plan by more than half a grid for a unit of mass, or a potential leaves the
 // range in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
@@ -143,12 +143,12 @@ func (p *pricer) reset(units []uint64) {
 	for _, u := range units {
 		total += float64(u)
 	}
-	p.starts = append(grow(p.starts, k+1)[:0], 0)
+	p.starts = append(num.Grow(p.starts, k+1)[:0], 0)
 	for i, u := range units {
 		p.starts = append(p.starts, p.starts[i]+listPlaces(float64(u)/total, k, p.tree.n))
 	}
-	p.list = grow(p.list, p.starts[k])
-	p.length = grow(p.length, k)
+	p.list = num.Grow(p.list, p.starts[k])
+	p.length = num.Grow(p.length, k)
 	clear(p.length)
 	p.proved.f = p.proved.f[:0]
 	p.position, p.blocks = position{}, 1

@@ -1,0 +1,175 @@
+package simplex
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wpm-go/wpm/mincostflow/internal/newton"
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
+)
+
+// A solve begins with a star, or with a forest from one of two rooms: row prices by Newton's method where rows, or rows
+// with much mass, are few (package newton), or a smaller problem of the same kind where rows and columns are many
+// (package start). Starts change the work, never the answer's certificate.
+//
+// What a forest leaves over is on artificial arcs, priced at first a little above the prices of their nodes. Trees stay
+// small then, and few potentials change much. These prices rise, step by step, until nothing is left over.
+const (
+	// Newton's start comes first up to lightRows rows, and up to lightMost if the other one does not pay.
+	lightRows = 320
+	lightMost = 512
+	// Prices of artificial arcs become dearer by dearer. The first is at least leastPrice of the largest cost, so that
+	// there are 16 at most.
+	dearer     = 4
+	leastPrice = 0x1p-30
+	// A price stays while an artificial arc carries a heavyRest-th of all mass, and a pass makes more than a pivot for every
+	// fewPasses nodes.
+	heavyRest = 64
+	fewPasses = 64
+	// Such prices are for columns that take mostRaised at most: flows then stay below 2^64 (MaxUnits).
+	mostRaised = 1 << 63
+)
+
+// pool keeps workspaces for smaller problems.
+var pool = sync.Pool{New: func() any { return new(Solver) }}
+
+// Start makes the first tree. The solver stops for good when ctx ends, or, in tests, after so many pivots if that is
+// not zero.
+func (s *Solver) Start(ctx context.Context, mostPivots int) {
+	s.begin(ctx, mostPivots)
+	f, p := &s.forest, &s.rows.p
+	problem := start.Problem{Supply: p.Supply, Low: p.Low, Room: p.Room, Top: s.rows.top(), Costs: (*starter)(s)}
+	k, much := len(p.Supply), uint64(math.MaxUint64)
+	switch {
+	case k <= lightRows && newton.Start(problem, f):
+	case start.Multiscale(problem, (*starter)(s), f):
+		s.pr.cut()
+		much = p.heavy()
+	case k > lightRows && k <= lightMost && newton.Start(problem, f):
+	default:
+		f.Reset(k, p.Low)
+	}
+	s.plant(much)
+}
+
+// begin makes ready for the problem.
+func (s *Solver) begin(ctx context.Context, mostPivots int) {
+	s.Watch(ctx)
+	p, t := &s.rows.p, &s.tree
+	t.low, t.room = p.Low, p.Room
+	s.pr.tree, s.pr.rows, s.pr.watch, s.pr.mostPivots = t, &s.rows, &s.watch, mostPivots
+	s.pr.sweeps, s.pr.polls = 0, 0
+	s.rescales, s.retried = -1, false
+	// An artificial arc that costs more than every real one is enough: the rows and columns form
+	// a complete graph, so flow on artificial arcs could be rerouted over a single real one.
+	top := s.rows.top()
+	s.full = float64(1.5 * top) // not to be fused with the rounding to the grid
+	if top == 0 {
+		s.full = 1
+	}
+	s.tried = s.gridFor(top)
+	t.reset(len(p.Supply), len(p.Low))
+	s.pr.reset(p.Supply)
+}
+
+// heavy is what a heavy artificial arc carries.
+func (p *Problem) heavy() uint64 {
+	total := uint64(0)
+	for _, u := range p.Supply {
+		total += u
+	}
+	return total / heavyRest
+}
+
+// plant makes the forest the tree, and raises the prices of artificial arcs from those of their nodes, if columns cannot
+// take so much that flows overflow. A price stays while an artificial arc carries as much as much.
+func (s *Solver) plant(much uint64) {
+	f := &s.forest
+	s.tree.plant(f, s.rows.p.Supply)
+	s.pr.seed(f.Arcs)
+	if s.tree.within(mostRaised) {
+		s.raise(max(f.Above, leastPrice*s.full), much)
+	}
+	s.level()
+	s.setGrid(s.tried, s.full)
+}
+
+// within reports whether all columns take so much at most.
+func (t *basis) within(most uint64) bool {
+	for j, low := range t.low {
+		if low > most || t.room[j] > most-low {
+			return false
+		}
+		most -= low + t.room[j]
+	}
+	return true
+}
+
+// starter is a Solver as the start reads it.
+type starter Solver
+
+// Row is that of start.Costs.
+func (s *starter) Row(i int) ([]float64, bool) { return (&part{&s.rows, &s.watch}).Row(i) }
+
+// Going is that of start.Costs.
+func (s *starter) Going() bool { return s.watch.look() }
+
+// Share is that of start.Costs.
+func (s *starter) Share(n int, t start.Task) bool {
+	if !s.rows.shared(n) {
+		return t.Do(0, 0, n, s)
+	}
+	var missed atomic.Bool
+	done := s.rows.spread(&s.watch, start.Parts, func(own *rows, p int) {
+		if !t.Do(p, p*n/start.Parts, (p+1)*n/start.Parts, &part{own, &watch{ctx: s.watch.ctx}}) {
+			missed.Store(true)
+		}
+	})
+	s.watch.over = s.watch.over || missed.Load()
+	return done && !missed.Load()
+}
+
+// Solve is that of start.Solver: another workspace solves the smaller problem.
+func (s *starter) Solve(small *start.Smaller, prices []float64) bool {
+	b := pool.Get().(*Solver)
+	defer func() {
+		b.Forget()
+		pool.Put(b)
+	}()
+	b.list = b.list[:0]
+	for i := range small.Supply {
+		b.list = append(b.list, i)
+	}
+	r := &b.rows
+	r.p = Problem{Rows: b.list, Supply: small.Supply, Low: small.Low, Room: small.Room}
+	r.data, r.held, r.alone = small.Costs, r.held[:0], s.rows.alone
+	r.most, r.exp = slices.Max(small.Costs), 0 // they are scaled already
+	b.Start(s.watch.ctx, 0)
+	ok := b.Run()
+	copy(prices, b.tree.pi)
+	s.watch.over = s.watch.over || b.watch.over
+	return ok
+}
+
+// part is a part of the rows, read by one goroutine.
+type part struct {
+	rows  *rows
+	watch *watch
+}
+
+// Row is that of start.Costs.
+func (p *part) Row(i int) ([]float64, bool) {
+	if !p.watch.row(len(p.rows.p.Low)) {
+		return nil, false
+	}
+	return p.rows.at(i), true
+}
+
+// Going is that of start.Costs.
+func (p *part) Going() bool { return p.watch.look() }
+
+// Share is that of start.Costs: a part is not cut again.
+func (p *part) Share(n int, t start.Task) bool { return t.Do(0, 0, n, p) }
