@@ -19,7 +19,7 @@ func (b *inverse) dense() [][]float64 {
 	return rows
 }
 
-// plainMatrix is the second opinion on an inverse: each change is applied at once, entry by entry.
+// plainMatrix is the second opinion on an inverse: each change is applied entry by entry.
 type plainMatrix [][]float64
 
 func (p plainMatrix) change(column, row []float64) {
@@ -56,8 +56,8 @@ func (p plainMatrix) negate(c int, others []int) {
 	}
 }
 
-// TestInverseChanges makes random changes of all kinds, with the changes of rank one kept apart or applied at once:
-// rows, columns and both products agree after each, at sizes that keep none, some and most apart.
+// TestInverseChanges makes random changes of all kinds: rows, columns and both products agree after each, at sizes from
+// 1 to some hundreds.
 func TestInverseChanges(t *testing.T) {
 	rnd := numtest.NewSplitMix64(91)
 	vector := func(n int) []float64 {
@@ -67,8 +67,7 @@ func TestInverseChanges(t *testing.T) {
 		}
 		return x
 	}
-	seen := 0 // the most changes kept apart
-	for _, size := range []int{1, 3, 2*blockShare - 1, 2 * blockShare, 5*blockShare + 3, blockMost*blockShare + 5} {
+	for _, size := range []int{1, 3, 23, 63, 389} {
 		const steps = 120
 		b := &inverse{most: size + steps}
 		var p plainMatrix
@@ -113,12 +112,8 @@ func TestInverseChanges(t *testing.T) {
 				b.change(column, row)
 				p.change(column, row)
 			}
-			seen = max(seen, b.pending)
 			checkInverse(t, b, p, vector(b.n))
 		}
-	}
-	if seen < blockMost-1 {
-		t.Errorf("at most %d changes were kept apart", seen)
 	}
 }
 
@@ -140,7 +135,7 @@ func checkInverse(t *testing.T, b *inverse, p plainMatrix, x []float64) {
 	}
 	near := func(what string, got, want float64) {
 		if !(math.Abs(got-want) <= relative*largest) {
-			t.Fatalf("n = %d, %d pending: %s %v, want %v", n, b.pending, what, got, want)
+			t.Fatalf("n = %d: %s %v, want %v", n, what, got, want)
 		}
 	}
 	right, left, column, row := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -188,7 +183,7 @@ func TestInverseBits(t *testing.T) {
 			for c := range n {
 				b.extend(vector(c), vector(c+1))
 			}
-			for range blockMost + 3 {
+			for range 35 {
 				b.change(vector(n), vector(n))
 			}
 			x, y := vector(n), make([]float64, 2*n)

@@ -52,16 +52,16 @@ func addTerms(terms []term, from int, y []float64) {
 // ge has matrices times vectors, of gonum.
 var ge gonumblas.Implementation
 
-// times computes y = beta y + M x; rows of M are a stride apart. The product of a group of four rows has bits of its
+// times computes y = M x; rows of M are a stride apart. The product of a group of four rows has bits of its
 // own, so that groups are not parted.
-func times(m []float64, stride int, x []float64, beta float64, y []float64) {
+func times(m []float64, stride int, x, y []float64) {
 	rows, cols := len(y), len(x)
 	if rows == 0 || cols == 0 {
 		return
 	}
 	share((rows+3)/4, rows*cols, func(from, to int) {
 		from, to = 4*from, min(4*to, rows)
-		ge.Dgemv(blas.NoTrans, to-from, cols, 1, m[from*stride:], stride, x, 1, beta, y[from:], 1)
+		ge.Dgemv(blas.NoTrans, to-from, cols, 1, m[from*stride:], stride, x, 1, 0, y[from:], 1)
 	})
 }
 

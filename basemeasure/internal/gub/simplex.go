@@ -215,7 +215,6 @@ func (s *Simplex) Feasible() bool {
 func (s *Simplex) Refactor() bool {
 	s.counts.Refactors++
 	b, n := &s.inv, len(s.nonkey)
-	b.pending = 0
 	for c, col := range s.nonkey {
 		for r := range n {
 			b.a[r*b.stride+c] = s.reduced(col, r)
