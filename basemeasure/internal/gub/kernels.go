@@ -13,8 +13,7 @@ import (
 )
 
 // The loops that the simplex spends its time in. Each row is computed by one goroutine in one order, so the
-// bits do not depend on how rows are shared out. Several rows at a time, because loading the common vector
-// costs as much as the arithmetic.
+// bits do not depend on how rows are shared out.
 
 // dot returns a.b; len(b) >= len(a).
 func dot(a, b []float64) float64 { return ge.Ddot(len(a), a, 1, b, 1) }
@@ -30,23 +29,11 @@ type term struct {
 
 // combine adds sum_t weight_t * row_t to y, which starts at entry from of the rows.
 func combine(terms []term, from int, y []float64) {
-	share(len(y), len(y)*len(terms), func(a, b int) { addTerms(terms, from+a, y[a:b]) })
-}
-
-func addTerms(terms []term, from int, y []float64) {
-	n, to := len(y), from+len(y)
-	for len(terms) >= 4 {
-		w0, w1, w2, w3 := terms[0].weight, terms[1].weight, terms[2].weight, terms[3].weight
-		r0, r1, r2, r3 := terms[0].row[from:to], terms[1].row[from:to], terms[2].row[from:to], terms[3].row[from:to]
-		r0, r1, r2, r3 = r0[:n], r1[:n], r2[:n], r3[:n]
-		for j := range y {
-			y[j] += (w0*r0[j] + w1*r1[j]) + (w2*r2[j] + w3*r3[j])
+	share(len(y), len(y)*len(terms), func(a, b int) {
+		for _, t := range terms {
+			axpy(t.weight, t.row[from+a:from+b], y[a:b])
 		}
-		terms = terms[4:]
-	}
-	for _, t := range terms {
-		axpy(t.weight, t.row[from:to], y)
-	}
+	})
 }
 
 // ge has matrices times vectors, of gonum.
