@@ -37,8 +37,12 @@ type assignment struct {
 	dist            []float64
 	from            []int // on the way to a node with a finite dist, the one before it
 	done            []bool
-	work            int // entries of tables, lists and paths that may still be looked at
+	hops            []hop // of the path along which mass is pushed
+	work            int   // entries of tables, lists and paths that may still be looked at
 }
+
+// A hop is an edge of a path, with its candidate.
+type hop struct{ u, v, j int }
 
 // price is the cheapest candidate of an edge; at is -1 if there is none.
 type price struct {
@@ -54,14 +58,20 @@ func (p *price) offer(v float64, j int32) {
 	}
 }
 
-func newAssignment(cost, mu, lo, hi []float64) *assignment {
+// newAssignment states the problem. It takes all memory for it from m.
+func newAssignment(m *memory, cost, mu, lo, hi []float64) *assignment {
 	k, n := len(mu), len(lo)
-	a := &assignment{
+	a := &m.assignment
+	*a = assignment{
 		k: k, n: n, cost: cost, lo: lo, hi: hi,
-		pi: make([]float64, k*n), mass: append([]float64(nil), lo...), served: make([][]int32, k),
-		excess: append(append([]float64(nil), mu...), -1),
-		move:   make([]price, k*k), put: make([]price, k), take: make([]price, k),
-		work: maxWork, w: make([]float64, k+1), dist: make([]float64, k+1), from: make([]int, k+1), done: make([]bool, k+1),
+		pi: m.float64s(k * n), mass: m.float64s(n), served: m.lists[:k], excess: m.float64s(k + 1),
+		move: m.prices[:k*k], put: m.prices[k*k:][:k], take: m.prices[k*k+k:][:k],
+		w: m.float64s(k + 1), dist: m.float64s(k + 1), from: a.from, done: a.done, hops: a.hops, work: maxWork,
+	}
+	copy(a.mass, lo)
+	a.excess[copy(a.excess, mu)] = -1
+	for i := range k {
+		a.served[i] = m.indices[i*n : i*n : (i+1)*n]
 	}
 	for j := range n {
 		best := 0
@@ -219,9 +229,7 @@ func (a *assignment) push(start, end int) {
 		}
 	}
 	// The candidates are those of the tables before anything is changed.
-	type hop struct{ u, v, j int }
-	var hops [16]hop
-	path := hops[:0]
+	path := a.hops[:0]
 	for v := end; v != start; v = a.from[v] {
 		path = append(path, hop{a.from[v], v, int(a.edge(a.from[v], v).at)})
 	}

@@ -186,7 +186,7 @@ func TestCosts(t *testing.T) {
 		}
 		// The nearest candidate has distance 0.37. So the square, 2-2<x,y>, is good to 2e-15/0.1, and its sixth power to
 		// six times that.
-		numtest.NearSlice(t, fmt.Sprint("p = ", p), b.costs(seeds(8), x), want,
+		numtest.NearSlice(t, fmt.Sprint("p = ", p), costsOf(b, seeds(8), x), want,
 			numtest.Tol{Rel: 1e-12, Why: "cancellation in 2-2<x,y>, to the power p/2"})
 	}
 }

@@ -36,11 +36,11 @@ func meanCost(t *testing.T, c *Codebook, lists uint64) float64 {
 				t.Fatal(err)
 			}
 		}
-		costs := c.costs(seeds(s), points)
+		costs := costsOf(c, seeds(s), points)
 		n := c.Config().Points
 		for i := range clients {
 			row := costs[i*n : (i+1)*n]
-			w := c.box.Round(c.nearest(row)) // as Law does
+			w := c.box.Round(nearestOf(c, row)) // as Law does
 			for j, v := range row {
 				sum += v * math.Ldexp(float64(w.At(j)), -w.Bits())
 			}
@@ -129,12 +129,12 @@ func TestAssignment(t *testing.T) {
 		b := design(t, Config{Dim: c.dim, P: c.p, Epsilon: given.Epsilon(t, c.eps), Points: c.points})
 		for s := range uint64(3) {
 			atoms, weights := instance(g, c.dim, c.atoms)
-			points, mu, err := b.parse(atoms, weights)
+			points, mu, err := b.parse(b.memoryFor(atoms), atoms, weights)
 			if err != nil {
 				t.Fatal(err)
 			}
-			costs := b.costs(seeds(s), points)
-			a := newAssignment(costs, mu, b.lo, b.hi)
+			costs := costsOf(b, seeds(s), points)
+			a := assign(costs, mu, b.lo, b.hi)
 			q := a.solve()
 			primal, dual := a.value()
 			numtest.Near(t, "dual value", dual, primal, tol)
@@ -206,7 +206,7 @@ func TestAssignmentSmall(t *testing.T) {
 		for j := range hi {
 			hi[j] = lo[j] + room[j]
 		}
-		a := newAssignment(costs, mu, lo, hi)
+		a := assign(costs, mu, lo, hi)
 		a.solve()
 		primal, dual := a.value()
 		numtest.Near(t, "dual value", dual, primal, tol)
@@ -248,7 +248,7 @@ func TestAssignmentEdges(t *testing.T) {
 			0.75},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := newAssignment(c.cost, c.mu, c.lo, c.hi)
+			a := assign(c.cost, c.mu, c.lo, c.hi)
 			a.solve()
 			primal, dual := a.value()
 			tol := numtest.Tol{Abs: 1e-14, Why: "a few roundings of numbers near 1"}
@@ -289,11 +289,11 @@ func TestAgainstRandomAtom(t *testing.T) {
 		var ours, rival float64
 		for s := range instances {
 			atoms, weights := instance(g, 2, c.atoms)
-			points, mu, err := b.parse(atoms, weights)
+			points, mu, err := b.parse(b.memoryFor(atoms), atoms, weights)
 			if err != nil {
 				t.Fatal(err)
 			}
-			costs := b.costs(seeds(s), points)
+			costs := costsOf(b, seeds(s), points)
 			mixture := make([]float64, b.Config().Points)
 			for i, x := range atoms {
 				for j, v := range shares(b.Law(seeds(s), [][]float64{x}, []float64{1})) {
@@ -319,13 +319,13 @@ func TestAgainstRandomAtom(t *testing.T) {
 func TestOneAtomIsAPoint(t *testing.T) {
 	b := design(t, Config{Dim: 5, P: 2, Epsilon: given.Epsilon(t, "3"), Points: 100})
 	x := [][]float64{{1, 0, 2, 0, -1, 0.5}}
-	points, mu, err := b.parse(x, []float64{1})
+	points, mu, err := b.parse(b.memoryFor(x), x, []float64{1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs := b.costs(seeds(1), points)
-	one := b.nearest(costs)
-	many := newAssignment(costs, mu, b.lo, b.hi).solve()
+	costs := costsOf(b, seeds(1), points)
+	one := nearestOf(b, costs)
+	many := assign(costs, mu, b.lo, b.hi).solve()
 	numtest.NearSlice(t, "law", many, one, numtest.Tol{Abs: 1e-13, Why: "dust"})
 }
 
@@ -334,12 +334,12 @@ func TestOneAtomIsAPoint(t *testing.T) {
 func TestWorkIsBounded(t *testing.T) {
 	b := design(t, Config{Dim: 2, P: 2, Epsilon: given.Epsilon(t, "0.5"), Points: 600})
 	atoms, weights := instance(numtest.NewSplitMix64(3), 2, 20)
-	points, mu, err := b.parse(atoms, weights)
+	points, mu, err := b.parse(b.memoryFor(atoms), atoms, weights)
 	if err != nil {
 		t.Fatal(err)
 	}
-	costs := b.costs(seeds(1), points)
-	full := newAssignment(costs, mu, b.lo, b.hi)
+	costs := costsOf(b, seeds(1), points)
+	full := assign(costs, mu, b.lo, b.hi)
 	full.solve()
 	needed := maxWork - full.work
 	if full.work < maxWork/2 {
@@ -347,7 +347,7 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 	before := math.Inf(1)
 	for _, share := range []int{0, 1, 2, 4, 8, 16} {
-		a := newAssignment(costs, mu, b.lo, b.hi)
+		a := assign(costs, mu, b.lo, b.hi)
 		a.work = needed * share / 16
 		q := a.solve()
 		// One step is a path of at most k+1 nodes, and for each hop of it rescans of every table: k lists of n.

@@ -27,7 +27,7 @@
 // For the mean over any number of users, its root mean square over lists is up to 1/sqrt(K). Fresh seeds, the default,
 // average this error out.
 //
-// A continuous sampler in floats would not be private: the last bits of a vector that was rotated to x reveal x.
+// A continuous sampler in floats would not be private: the last bits of a vector rotated to x reveal x.
 //
 // # The file, the candidates and private data
 //
@@ -48,14 +48,14 @@
 //	d = 2,  N = 64,   eps = 4    2.3 %
 //
 // N = 20 / S is enough, where S is the share of the optimal cap (sphere.Measure). For several atoms, the projection is
-// closer in W_2 than the release of a random atom: on S^2 with 20 atoms, by a factor 0.81 at eps = 1 and by a half at
-// eps = 4.
+// closer in W_2 than the release of a random atom: on S^2 with 20 atoms by .81 at eps = 1, and by a half at eps = 4.
 //
 // Candidates and costs take N (d+1) (1 + atoms) operations. With d = 63 and N = 1024 a release takes 1 ms for a point
-// and 3 ms for 20 atoms. Memory is two float64 for each pair of candidate and atom, and for each coordinate of an atom.
+// and 3 ms for 20 atoms. Memory is 20 bytes for each pair of candidate and atom, and two float64 for each coordinate of
+// an atom. A release takes it before the debit, for the most atoms of the policy, and so whatever the data are.
 //
-// Limits bound the work of a release, whatever the data: N (d+1) <= 2^26, N (d+1) atoms < 2^31, N atoms <= 2^20, atoms
-// (d+1) <= 2^24, and N <= 2^15 if there is more than one atom. At the first three limits a release takes about 3 s, 1 s
-// and 0.1 s. The assignment of several atoms stops after 2^30 steps, about 4 to 8 s, and its state is then rounded into
-// the box. Most assignments end long before. Memory stays within 400 MiB, gzip included.
+// Limits bound the work of a release: N (d+1) <= 2^26, N (d+1) atoms < 2^31, N atoms <= 2^20, atoms (d+1) <= 2^24, and
+// N <= 2^15 if there is more than one atom. At the first three limits a release takes about 3 s, 1 s and 0.1 s. The
+// assignment of several atoms stops after 2^30 steps, about 4 to 8 s, and its state is then rounded into the box.
+// Memory stays within 400 MiB, gzip included.
 package codebook

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy/ledger"
 	"github.com/wpm-go/wpm/policy/private"
 )
@@ -36,11 +38,11 @@ func TestPrivateGzip(t *testing.T) {
 	c := tiny(t)
 	plain := "weight,x1,x2,x3\n1,1,0,0\n2,-1,0.5,1e-3\n"
 	z := zipped(t, []byte(plain))
-	want, weights, err := c.parsePrivate([]byte(plain))
+	want, weights, err := c.parsePrivate(c.newMemory(c.cfg.Atoms), []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, mass, err := c.parsePrivate(z)
+	got, mass, err := c.parsePrivate(c.newMemory(c.cfg.Atoms), z)
 	if err != nil || fmt.Sprint(got, mass) != fmt.Sprint(want, weights) {
 		t.Errorf("packed: %v %v, %v, want %v %v", got, mass, err, want, weights)
 	}
@@ -51,6 +53,44 @@ func TestPrivateGzip(t *testing.T) {
 		if r, err := Release(t.Context(), c, ledger.UnaccountedForTesting(), bad); err != nil || c.Belongs(r) != nil {
 			t.Errorf("%x: a release gives %v", bad, err)
 		}
+	}
+}
+
+// TestMemoryBeforeTheDebit: what a release allocates after the debit does not depend on the data, but for the text of an
+// error. (Where a control group was short of memory, all unusable data had a report, and no usable ones.)
+func TestMemoryBeforeTheDebit(t *testing.T) {
+	c := design(t, Config{Dim: 15, P: 1, Epsilon: given.Epsilon(t, "4"), Points: 512})
+	lines := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprint(&b, 1+i%3)
+			for j := range 16 {
+				fmt.Fprintf(&b, ",%d.%d", (i+j*j)%5, (3*i+j)%10)
+			}
+			b.WriteByte('\n')
+		}
+		return b.String()
+	}
+	most := lines(c.cfg.Atoms)
+	least, largest, where := ^uint64(0), uint64(0), ""
+	for name, text := range map[string]string{
+		"one atom": lines(1), "two atoms": lines(2), "all atoms": most, "too many atoms": lines(c.cfg.Atoms + 1),
+		"nothing": "", "a bad line": "x\n" + most, "a bad last line": most + "1,-\n", "a long last line": most[:len(most)-1] + ",1\n",
+		"no weight": strings.Replace(lines(1), "1", "0", 1),
+	} {
+		m, data := c.newMemory(c.cfg.Atoms), []byte(text)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c.law(m, Seed{1}, func() ([][]float64, []float64, error) { return c.parsePrivate(m, data) })
+		runtime.ReadMemStats(&after)
+		took := after.TotalAlloc - before.TotalAlloc
+		least = min(least, took)
+		if largest = max(largest, took); largest == took {
+			where = name
+		}
+	}
+	if largest-least > 1<<10 {
+		t.Errorf("from %d to %d bytes (%s)", least, largest, where)
 	}
 }
 

@@ -10,9 +10,10 @@ import (
 
 // source makes the candidates of one seed: see "Candidates" in the package comment.
 type source struct {
-	block  cipher.Block
-	coords int    // d + 1
-	buf    []byte // the key stream of one candidate, whole blocks
+	block   cipher.Block
+	coords  int // d + 1
+	counter [aes.BlockSize]byte
+	buf     []byte // the key stream of one candidate, whole blocks
 }
 
 func newSource(seed Seed, dim int) *source {
@@ -25,10 +26,11 @@ func newSource(seed Seed, dim int) *source {
 
 // point writes candidate j to dst, of length d + 1.
 func (s *source) point(j int, dst []float64) {
-	var iv [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(iv[8:], uint64(j)*uint64(len(s.buf)/aes.BlockSize)) // below 2^20 * 2^22
-	clear(s.buf)
-	cipher.NewCTR(s.block, iv[:]).XORKeyStream(s.buf, s.buf)
+	first := uint64(j) * uint64(len(s.buf)/aes.BlockSize) // below 2^20 * 2^22
+	for at := 0; at < len(s.buf); at += aes.BlockSize {   // cipher.NewCTR would allocate for each candidate
+		binary.BigEndian.PutUint64(s.counter[8:], first+uint64(at/aes.BlockSize))
+		s.block.Encrypt(s.buf[at:], s.counter[:])
+	}
 	sum := 0.0
 	for i := 0; i < s.coords; i += 2 {
 		word := s.buf[4*i:]
@@ -71,10 +73,10 @@ func (c *Codebook) Point(r Report) ([]float64, error) {
 }
 
 // costs writes |x_i - y_j|^p for every atom i and candidate j, row-major. The atoms are unit vectors, row-major.
-func (c *Codebook) costs(seed Seed, atoms []float64) []float64 {
+func (c *Codebook) costs(m *memory, seed Seed, atoms []float64) []float64 {
 	coords, n := c.cfg.Dim+1, c.cfg.Points
 	k := len(atoms) / coords
-	out := make([]float64, k*n)
+	out := m.float64s(k * n)
 	y := make([]float64, coords)
 	src := newSource(seed, c.cfg.Dim)
 	for j := range n {

@@ -133,7 +133,7 @@ func TestEveryRanking(t *testing.T) {
 			if count != k {
 				continue
 			}
-			q := c.nearest(cost)
+			q := nearestOf(c, cost)
 			high := 0
 			for j, v := range q {
 				switch {
@@ -159,7 +159,7 @@ func TestEveryRanking(t *testing.T) {
 		}
 		left := big.Config().High
 		for _, level := range []float64{0, 1, 4} {
-			q := big.nearest(ties)
+			q := nearestOf(big, ties)
 			for j, v := range q { // of equals, the first
 				if ties[j] == level {
 					if (v == big.hi[j]) != (left > 0) {
@@ -173,7 +173,7 @@ func TestEveryRanking(t *testing.T) {
 		for _, cost := range [][]float64{make([]float64, n),
 			{math.NaN(), 1, math.NaN(), 0, math.Inf(1), math.Inf(-1), math.NaN(), 2}} {
 			high := 0
-			for j, v := range c.nearest(cost) {
+			for j, v := range nearestOf(c, cost) {
 				if v == c.hi[j] {
 					high++
 				}

@@ -28,18 +28,19 @@ func (c *Codebook) CheckPrivate(data []byte) error {
 	if c.isZero() {
 		return ErrZero
 	}
-	_, _, err := c.parsePrivate(data)
+	_, _, err := c.parsePrivate(c.newMemory(c.cfg.Atoms), data)
 	return err
 }
 
-// parsePrivate reads atoms and weights of sum 1, as the package comment says. It keeps the atoms, and of the text no
-// more than one number.
-func (c *Codebook) parsePrivate(data []byte) (atoms [][]float64, weights []float64, err error) {
+// parsePrivate reads atoms and weights of sum 1, as the package comment says. It keeps the atoms in m, and of the text
+// no more than one number.
+func (c *Codebook) parsePrivate(m *memory, data []byte) (atoms [][]float64, weights []float64, err error) {
 	in := bufio.NewReader(private.Text(data))
 	if b, _ := in.Peek(len(byteOrder)); string(b) == byteOrder {
 		_, _ = in.Discard(len(byteOrder))
 	}
-	p := parser{c: c, line: 1}
+	p := parser{c: c, line: 1, rows: m.float64s(c.cfg.Atoms*(c.cfg.Dim+1) + 1)[:0], atoms: m.atoms[:0],
+		weights: m.float64s(c.cfg.Atoms)[:0]}
 	for err == nil {
 		var b byte
 		if b, err = in.ReadByte(); err == io.EOF {
@@ -67,8 +68,9 @@ type parser struct {
 	header  bool // this line is the header
 	at      int  // the field of this line that is being read
 	field   [maxField]byte
-	size    int // of field, so far
-	x       []float64
+	size    int       // of field, so far
+	rows    []float64 // the coordinates so far
+	x       []float64 // of them, those of this line
 	atoms   [][]float64
 	weights []float64
 	total   float64
@@ -102,7 +104,7 @@ func (p *parser) next(b byte) (problem string) {
 			if !slices.ContainsFunc(p.x, func(v float64) bool { return v != 0 }) {
 				return "the zero vector has no direction"
 			}
-			p.atoms = append(p.atoms, p.x)
+			p.atoms = append(p.atoms, slices.Clip(p.x))
 		}
 		p.line, p.at, p.header = p.line+1, 0, false
 	}
@@ -127,7 +129,7 @@ func (p *parser) number(field []byte) (problem string) {
 		if !ok || weight > maxCount {
 			return "the weight is not a number from 0 to 2^53"
 		}
-		p.weights, p.total, p.x = append(p.weights, weight), p.total+weight, make([]float64, 0, p.c.cfg.Dim+1)
+		p.weights, p.total, p.x = append(p.weights, weight), p.total+weight, p.rows[len(p.rows):]
 	default:
 		digits := bytes.TrimPrefix(field, []byte("-"))
 		v, ok := private.Numeral(digits)
@@ -137,7 +139,8 @@ func (p *parser) number(field []byte) (problem string) {
 		if len(digits) < len(field) {
 			v = -v
 		}
-		p.x = append(p.x, v)
+		p.rows = append(p.rows, v)
+		p.x = p.rows[len(p.rows)-p.at:]
 	}
 	return ""
 }
@@ -170,7 +173,7 @@ func (c *Codebook) CheckAtoms(atoms [][]float64, weights []float64) error {
 	if c.isZero() {
 		return ErrZero
 	}
-	_, _, err := c.parse(atoms, weights)
+	_, _, err := c.parse(c.memoryFor(atoms), atoms, weights)
 	return err
 }
 
@@ -205,7 +208,7 @@ func (c *Codebook) unit(dst, x []float64) ([]float64, error) {
 }
 
 // parse returns the atoms of positive weight as unit vectors, row-major, and their weights, of sum 1.
-func (c *Codebook) parse(atoms [][]float64, weights []float64) (points, mu []float64, err error) {
+func (c *Codebook) parse(m *memory, atoms [][]float64, weights []float64) (points, mu []float64, err error) {
 	if len(atoms) == 0 || len(atoms) > c.cfg.Atoms || len(atoms) != len(weights) {
 		return nil, nil, fmt.Errorf("%w: %d atoms and %d weights, want as many, 1 to %d",
 			ErrWeights, len(atoms), len(weights), c.cfg.Atoms)
@@ -220,9 +223,10 @@ func (c *Codebook) parse(atoms [][]float64, weights []float64) (points, mu []flo
 	if !(math.Abs(total-1) <= massSlack) {
 		return nil, nil, fmt.Errorf("%w: they sum to %v, want 1", ErrWeights, total)
 	}
+	points, mu = m.float64s(len(atoms) * (c.cfg.Dim + 1))[:0], m.float64s(len(atoms))[:0]
 	for i, x := range atoms {
 		if weights[i] == 0 {
-			if _, err := c.unit(nil, x); err != nil {
+			if _, err := c.unit(points, x); err != nil {
 				return nil, nil, fmt.Errorf("atom %d: %w", i, err)
 			}
 			continue

@@ -65,7 +65,7 @@ func plain(c Config, data string) (atoms [][]float64, weights []float64, ok bool
 func comparePlain(t testing.TB, c *Codebook, data string) (ok bool) {
 	t.Helper()
 	atoms, weights, ok := plain(c.Config(), data)
-	got, mass, err := c.parsePrivate([]byte(data))
+	got, mass, err := c.parsePrivate(c.newMemory(c.cfg.Atoms), []byte(data))
 	if ok != (err == nil) || (c.CheckPrivate([]byte(data)) == nil) != ok ||
 		err != nil && !errors.Is(err, private.ErrUnusable) || len(got) != len(atoms) {
 		t.Fatalf("%q: %v, usable by the grammar: %v", data, err, ok)
@@ -169,7 +169,7 @@ func TestFormatPrivate(t *testing.T) {
 		if d.bad != nil {
 			continue
 		}
-		atoms, weights, err := c.parsePrivate(text)
+		atoms, weights, err := c.parsePrivate(c.newMemory(c.cfg.Atoms), text)
 		if err != nil || len(atoms) != len(d.atoms) {
 			t.Fatalf("%s: read as %v, %v", d.name, atoms, err)
 		}
@@ -201,7 +201,8 @@ func FuzzPrivate(f *testing.F) {
 	c := tiny(f)
 	f.Fuzz(func(t *testing.T, private []byte) {
 		ok := comparePlain(t, c, string(private))
-		law := c.law(c.cfg.Seed, func() ([][]float64, []float64, error) { return c.parsePrivate(private) })
+		m := c.newMemory(c.cfg.Atoms)
+		law := c.law(m, c.cfg.Seed, func() ([][]float64, []float64, error) { return c.parsePrivate(m, private) })
 		n := make([]uint64, law.Len())
 		same := true
 		for j := range n {
@@ -221,7 +222,8 @@ func FuzzPrivate(f *testing.F) {
 func TestParseMass(t *testing.T) {
 	c := &Codebook{cfg: Config{Dim: 1, Atoms: 3}}
 	for _, weights := range [][]float64{{0.25, 0.25, 0.5 + 9e-10}, {0.25, 0.25 - 9e-10, 0.5}} {
-		_, mu, err := c.parse([][]float64{{1, 0}, {0, 1}, {1, 1}}, weights)
+		atoms := [][]float64{{1, 0}, {0, 1}, {1, 1}}
+		_, mu, err := c.parse(c.memoryFor(atoms), atoms, weights)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +248,7 @@ func TestNoWeight(t *testing.T) {
 				want, kept = append(want, all[i]...), append(kept, w)
 			}
 		}
-		points, mu, err := c.parse(all, weights)
+		points, mu, err := c.parse(c.memoryFor(all), all, weights)
 		if err != nil || !slices.Equal(points, want) || !slices.Equal(mu, kept) {
 			t.Errorf("weights %v: atoms %v with %v, %v", weights, points, mu, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
@@ -35,8 +36,10 @@ func release(ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, 
 	if ctx != nil && ctx.Err() != nil {
 		return Report{}, ctx.Err()
 	}
+	c.rehearse()
+	m := c.newMemory(c.cfg.Atoms)
 	draw := func() ([]byte, error) {
-		r, err := c.draw(random, func() ([][]float64, []float64, error) { return c.parsePrivate(private) })
+		r, err := c.draw(m, random, func() ([][]float64, []float64, error) { return c.parsePrivate(m, private) })
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +70,21 @@ func (c *Codebook) SimulateAtoms(r io.Reader, atoms [][]float64, weights []float
 	if r == nil {
 		return Report{}, fmt.Errorf("%w: nil reader", ErrRandom)
 	}
-	return c.draw(r, func() ([][]float64, []float64, error) { return atoms, weights, nil })
+	return c.draw(c.memoryFor(atoms), r, func() ([][]float64, []float64, error) { return atoms, weights, nil })
+}
+
+// rehearse does what a release does for one atom and for several, on four candidates, data of no meaning and a seed that
+// counts for nothing, and rounds a law. So before the debit the system has loaded the code of either, the stack has its
+// size, and the heap has room for the law.
+func (c *Codebook) rehearse() {
+	small := &Codebook{cfg: Config{Dim: c.cfg.Dim, P: c.cfg.P, Points: 4, High: 1, Atoms: 3},
+		lo: []float64{0.1, 0.1, 0.1, 0.1}, hi: []float64{0.4, 0.4, 0.4, 0.4}}
+	vector := strings.Repeat(",1", c.cfg.Dim)
+	for _, text := range []string{"1,-0.5" + vector, "5,1" + vector + "\n3,-1" + vector + "\n2,0" + vector, "-"} {
+		m, data := small.newMemory(3), []byte(text)
+		small.law(m, Seed{}, func() ([][]float64, []float64, error) { return small.parsePrivate(m, data) })
+	}
+	c.box.Round(c.lo)
 }
 
 // A reading returns the atoms and weights of a client. It runs once, after everything is drawn.
@@ -75,7 +92,7 @@ type reading func() (atoms [][]float64, weights []float64, err error)
 
 // draw reads all its random bytes, always the same number, before it reads the data: 32 for the seed unless that is
 // fixed, and ceil(B/8) that ldp draws with. So a failure, too, has nothing to do with the data.
-func (c *Codebook) draw(random io.Reader, data reading) (Report, error) {
+func (c *Codebook) draw(m *memory, random io.Reader, data reading) (Report, error) {
 	seed := c.cfg.Seed
 	words := make([]byte, (c.cfg.Bits+7)/8)
 	if c.Fresh() {
@@ -86,7 +103,7 @@ func (c *Codebook) draw(random io.Reader, data reading) (Report, error) {
 	if _, err := io.ReadFull(random, words); err != nil {
 		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
 	}
-	j, err := c.law(seed, data).Sample(bytes.NewReader(words))
+	j, err := c.law(m, seed, data).Sample(bytes.NewReader(words))
 	if err != nil { // not possible: the law is a point of the box and the bytes are there
 		return Report{}, fmt.Errorf("%w: %w", ErrRandom, err)
 	}
@@ -102,35 +119,56 @@ func (c *Codebook) Law(seed Seed, atoms [][]float64, weights []float64) ldp.Weig
 	if c.isZero() {
 		return ldp.Weights{}
 	}
-	return c.law(seed, func() ([][]float64, []float64, error) { return atoms, weights, nil })
+	return c.law(c.memoryFor(atoms), seed, func() ([][]float64, []float64, error) { return atoms, weights, nil })
 }
 
-// law is Law for data that are read within: it is total, whatever data does.
-func (c *Codebook) law(seed Seed, data reading) (w ldp.Weights) {
+// law is Law for data that are read within: it is total, whatever data does. Data that cannot be read cost the work of
+// one atom: what is made for them has no part in the answer.
+func (c *Codebook) law(m *memory, seed Seed, data reading) (w ldp.Weights) {
 	// A second lock: nothing below is known to panic, and if something did, it would tell something about the data.
 	defer func() {
 		if recover() != nil {
 			w = c.fallback
 		}
 	}()
+	points, mu, err := c.read(m, data)
+	if err != nil {
+		points, mu = c.anyPoint(m)
+	}
+	cost := c.costs(m, seed, points)
+	var q []float64
+	if len(mu) == 1 {
+		q = c.nearest(m, cost)
+	} else {
+		q = newAssignment(m, cost, mu, c.lo, c.hi).solve()
+	}
+	if w = c.box.Round(q); err != nil {
+		return c.fallback
+	}
+	return w
+}
+
+// read returns the atoms as unit vectors, row-major, and their weights.
+func (c *Codebook) read(m *memory, data reading) (points, mu []float64, err error) {
 	atoms, weights, err := data()
 	if err != nil {
-		return c.fallback
+		return nil, nil, err
 	}
-	points, mu, err := c.parse(atoms, weights)
-	if err != nil {
-		return c.fallback
-	}
-	cost := c.costs(seed, points)
-	if len(mu) == 1 {
-		return c.box.Round(c.nearest(cost))
-	}
-	return c.box.Round(newAssignment(cost, mu, c.lo, c.hi).solve())
+	return c.parse(m, atoms, weights)
+}
+
+// anyPoint returns a distribution of one atom, whatever has been read into m.
+func (c *Codebook) anyPoint(m *memory) (points, mu []float64) {
+	m.used = 0
+	points, mu = m.float64s(c.cfg.Dim+1), m.float64s(1)
+	clear(points)
+	points[0], mu[0] = 1, 1
+	return points, mu
 }
 
 // nearest marks the K candidates of least cost high and all others low.
-func (c *Codebook) nearest(cost []float64) []float64 {
-	order := make([]int32, len(cost))
+func (c *Codebook) nearest(m *memory, cost []float64) []float64 {
+	order := m.indices[:len(cost)]
 	for j := range order {
 		order[j] = int32(j)
 	}
@@ -143,7 +181,8 @@ func (c *Codebook) nearest(cost []float64) []float64 {
 		}
 		return int(i - j)
 	})
-	q := slices.Clone(c.lo)
+	q := m.float64s(len(cost))
+	copy(q, c.lo)
 	for _, j := range order[:c.cfg.High] {
 		q[j] = c.hi[j]
 	}

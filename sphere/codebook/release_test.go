@@ -271,7 +271,7 @@ func TestPlantedBugs(t *testing.T) {
 					return r, err
 				}
 				best := 0.0
-				for j, v := range c.costs(r.seed, x) {
+				for j, v := range costsOf(c, r.seed, x) {
 					if j == 0 || v < best {
 						r.index, best = uint32(j), v
 					}

@@ -37,7 +37,7 @@ func TestAssignmentTables(t *testing.T) {
 				lo[j] *= float64(j % 2)
 			}
 		}
-		a := newAssignment(costs, mu, lo, hi)
+		a := assign(costs, mu, lo, hi)
 		checkTables(t, a, mu)
 		for range 40 * (cands + k) {
 			start := 0
@@ -96,7 +96,7 @@ func TestAssignmentTables(t *testing.T) {
 		if !(math.Abs(primal-dual) <= rounding) {
 			t.Fatalf("cost %v, dual value %v", primal, dual)
 		}
-		b := newAssignment(costs, mu, lo, hi)
+		b := assign(costs, mu, lo, hi)
 		q := b.solve()
 		for j := range q {
 			if q[j] != a.mass[j] {
@@ -185,7 +185,7 @@ func TestLevel(t *testing.T) {
 		hi := lo + g.Float64()
 		mass := lo + (hi-lo)*g.Float64()
 		at := func(d float64) float64 {
-			a := newAssignment([]float64{1}, []float64{1}, []float64{lo}, []float64{hi})
+			a := assign([]float64{1}, []float64{1}, []float64{lo}, []float64{hi})
 			a.mass[0] = mass
 			a.level(0, d)
 			return a.mass[0]
@@ -201,7 +201,7 @@ func TestLevel(t *testing.T) {
 
 // TestLevelTables: a step that leaves a candidate as full and as low as it was looks at no table and changes none.
 func TestLevelTables(t *testing.T) {
-	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
+	a := assign([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
 	step := func(d float64, put, take price, work int) {
 		t.Helper()
 		before := a.work
@@ -228,7 +228,7 @@ func TestLevelTables(t *testing.T) {
 
 // TestChange: a change that leaves a mass at 0, or above it, leaves the lists.
 func TestChange(t *testing.T) {
-	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
+	a := assign([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
 	for _, c := range []struct {
 		d, pi  float64
 		served int
@@ -243,16 +243,16 @@ func TestChange(t *testing.T) {
 // TestAssignmentOrder: among equals, the first is taken. This holds for the atom that has the lower bound of a
 // candidate, the candidate that is raised, the atom that is placed, and the end of a path.
 func TestAssignmentOrder(t *testing.T) {
-	a := newAssignment([]float64{3, 3, 3, 3}, []float64{1}, slices.Repeat([]float64{0.125}, 4),
+	a := assign([]float64{3, 3, 3, 3}, []float64{1}, slices.Repeat([]float64{0.125}, 4),
 		slices.Repeat([]float64{0.375}, 4))
 	if q := a.solve(); !slices.Equal(q, []float64{0.375, 0.375, 0.125, 0.125}) {
 		t.Errorf("equal candidates get %v", q)
 	}
-	a = newAssignment([]float64{3, 3, 3, 3}, []float64{0.5, 0.5}, []float64{0.5, 0.5}, []float64{0.5, 0.5})
+	a = assign([]float64{3, 3, 3, 3}, []float64{0.5, 0.5}, []float64{0.5, 0.5}, []float64{0.5, 0.5})
 	if !slices.Equal(a.pi, []float64{0.5, 0.5, 0, 0}) {
 		t.Errorf("equal atoms serve %v", a.pi)
 	}
-	a = newAssignment([]float64{3, 3}, []float64{0.5, 0.5}, []float64{0}, []float64{1})
+	a = assign([]float64{3, 3}, []float64{0.5, 0.5}, []float64{0}, []float64{1})
 	a.work = 1 // for one path
 	if a.solve(); !slices.Equal(a.excess, []float64{0, 0.5, -0.5}) {
 		t.Errorf("one of two equal atoms is placed: %v is left", a.excess)
@@ -264,14 +264,14 @@ func TestAssignmentOrder(t *testing.T) {
 
 // twoEnds is an atom with mass left over, and two that have given too much, both at distance 1 from it.
 func twoEnds() *assignment {
-	return newAssignment([]float64{1, 1, 0, 9, 9, 0}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.5}, []float64{0.5, 0.5})
+	return assign([]float64{1, 1, 0, 9, 9, 0}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.5}, []float64{0.5, 0.5})
 }
 
 // TestDust: mass up to dust, and to no more, is as good as none.
 func TestDust(t *testing.T) {
 	above := math.Nextafter(dust, 1)
 	for excess, want := range map[float64]float64{dust: 0, above: above} {
-		a := newAssignment([]float64{1}, []float64{1}, []float64{0}, []float64{1})
+		a := assign([]float64{1}, []float64{1}, []float64{0}, []float64{1})
 		a.excess[0] = excess
 		if q := a.solve(); q[0] != want {
 			t.Errorf("of %v left over, %v is placed, want %v", excess, q[0], want)
@@ -288,7 +288,7 @@ func TestDust(t *testing.T) {
 
 // TestNoRoom: where the candidates have no room for all, they are filled, and the search ends at once.
 func TestNoRoom(t *testing.T) {
-	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.375, 0.375})
+	a := assign([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.375, 0.375})
 	a.work = 1000
 	if q := a.solve(); !slices.Equal(q, a.hi) || !slices.Equal(a.excess, []float64{0.125, 0.125, -0.25}) || a.work < 900 {
 		t.Errorf("masses %v, left over %v, work left %d", q, a.excess, a.work)
@@ -300,7 +300,7 @@ func TestNoRoom(t *testing.T) {
 
 // TestWork counts by hand what a problem of two atoms and two candidates makes the method look at.
 func TestWork(t *testing.T) {
-	a := newAssignment([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
+	a := assign([]float64{0, 1, 1, 0}, []float64{0.5, 0.5}, []float64{0.25, 0.25}, []float64{0.5, 0.5})
 	spent := func(what string, want int) {
 		t.Helper()
 		if got := maxWork - a.work; got != want {
@@ -322,3 +322,15 @@ func TestWork(t *testing.T) {
 		t.Errorf("without work, %d more is done", -a.work)
 	}
 }
+
+// assign is newAssignment in memory of its own, and so are the next two.
+func assign(cost, mu, lo, hi []float64) *assignment {
+	c := &Codebook{cfg: Config{Points: len(lo)}}
+	return newAssignment(c.newMemory(len(mu)), cost, mu, lo, hi)
+}
+
+func costsOf(c *Codebook, seed Seed, atoms []float64) []float64 {
+	return c.costs(c.newMemory(len(atoms)/(c.cfg.Dim+1)), seed, atoms)
+}
+
+func nearestOf(c *Codebook, cost []float64) []float64 { return c.nearest(c.newMemory(1), cost) }
