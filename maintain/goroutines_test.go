@@ -21,6 +21,7 @@ var starters = map[string]string{
 	"internal/parallel.Group":          "the one place that catches what a goroutine throws",
 	"policy.attempt":                   "a solver that may never return; the goroutine recovers, and is abandoned when the time is over",
 	"device.Main":                      "reads from standard input cannot be called off when the command is interrupted",
+	"policy/ledger.interrupt":          "a loop that the runtime interrupts; it ends by itself",
 	"policy/ledger.standBy":            "threads for what follows; they wait for one another, and end",
 	"internal/child.Start":             "ends the child when its caller is cancelled",
 	"internal/child.Project":           "ends the child when its caller is cancelled or its time is over",

@@ -3,6 +3,8 @@ package ledger
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // blockedThreads is how many threads can be blocked in the system at once after a debit, beside those that run: one
@@ -19,6 +21,7 @@ func standBy() {
 	if runtime.GOARCH == "wasm" { // one thread is all that there is
 		return
 	}
+	interrupt()
 	var here, gone sync.WaitGroup
 	leave := make(chan struct{})
 	for range runtime.GOMAXPROCS(0) + blockedThreads {
@@ -34,3 +37,23 @@ func standBy() {
 	close(leave)
 	gone.Wait()
 }
+
+// interrupt lets the runtime interrupt a goroutine in the middle of a loop, once in a process. The runtime allocates room
+// for registers when it does so for the first time, and ends the process if there is none: a draw that takes long must
+// not be the first.
+var interrupt = sync.OnceFunc(func() {
+	const turns = 1 << 26 // some 50 ms: where loops cannot be interrupted, this one ends
+	var running, stop atomic.Bool
+	var gone sync.WaitGroup
+	gone.Go(func() {
+		running.Store(true)
+		for turn := 0; turn < turns && !stop.Load(); turn++ {
+		}
+	})
+	for !running.Load() { // on one processor this goes on when the loop has been interrupted
+		time.Sleep(time.Microsecond)
+	}
+	runtime.GC() // which interrupts all loops
+	stop.Store(true)
+	gone.Wait()
+})
