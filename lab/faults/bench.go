@@ -168,8 +168,8 @@ func spoilt(text string) map[string]string {
 	}
 }
 
-// workers is how many runs there are at a time.
-const workers = 2
+// workers is how many runs there are at a time. Most wait: a thread that cannot be made is tried for 0.2 s.
+const workers = 8
 
 // firstUser returns the first of their user IDs: another one for each process that sweeps, far from those of persons.
 func firstUser() int { return 20_000 + os.Getpid()%20_000*workers }
@@ -283,7 +283,7 @@ func (u user) close() error {
 	return os.Remove(u.folder)
 }
 
-// alone waits until the user has no process: a solver may outlive a release that has died.
+// alone waits until the user has no process: a solver may outlive a release that has died. It is then this process's.
 func (u user) alone() error {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		running, err := u.running()
@@ -300,10 +300,14 @@ func (u user) running() (bool, error) {
 		return false, err
 	}
 	want := fmt.Sprintf("\nUid:\t%d\t", u.id)
+	running := false
 	for _, path := range processes {
 		if b, err := os.ReadFile(path); err == nil && strings.Contains(string(b), want) {
-			return true, nil
+			running = true
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				reap(pid)
+			}
 		}
 	}
-	return false, nil
+	return running, nil
 }

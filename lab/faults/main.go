@@ -54,6 +54,9 @@ func run(args []string, out, progress io.Writer) error {
 	case os.Getuid() != 0:
 		return errors.New("must be root, to run each worker under a user ID of its own")
 	}
+	if err := adopt(); err != nil {
+		return fmt.Errorf("adopting processes: %w", err)
+	}
 	dir, clean, err := scratch("")
 	if err != nil {
 		return err
