@@ -167,5 +167,5 @@ func (p Projection) Certificate() (certificate.Certificate, error) {
 		}, *r)
 
 	}
-	return certificate.NewProjection(problem, *p.exact)
+	return certificate.NewProjection(context.Background(), problem, *p.exact)
 }

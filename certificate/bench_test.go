@@ -23,7 +23,7 @@ func BenchmarkVerify(b *testing.B) {
 		p.Source[j], p.Lo[j], p.Hi[j] = float64(j)/79800, 0.5/400, 2./400
 	}
 	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
-	private := must(b)(certificate.NewProjection(p, r))(err)
+	private := must(b)(certificate.NewProjection(context.Background(), p, r))(err)
 	for name, c := range map[string]certificate.Certificate{"base-measure": public, "projection": private} {
 		data := text(b, c)
 		b.Run(name, func(b *testing.B) {

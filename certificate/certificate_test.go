@@ -158,26 +158,26 @@ func TestNewRefuses(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"projection: empty": func() error {
 			_,
-				err := certificate.NewProjection(mincostflow.Problem{}, r)
+				err := certificate.NewProjection(context.Background(), mincostflow.Problem{}, r)
 			return err
 		},
 		"projection: no result": func() error {
 			_,
-				err := certificate.NewProjection(p, mincostflow.Result{})
+				err := certificate.NewProjection(context.Background(), p, mincostflow.Result{})
 			return err
 		},
-		"projection: greedy result": func() error { _, err := certificate.NewProjection(p, greedy); return err },
+		"projection: greedy result": func() error { _, err := certificate.NewProjection(context.Background(), p, greedy); return err },
 		"projection: short support": func() error {
 			q := p
 			q.Support = nil
 			_,
-				err := certificate.NewProjection(q, r)
+				err := certificate.NewProjection(context.Background(), q, r)
 			return err
 		},
-		"transport: no cost": func() error { _, err := certificate.NewTransport(nil, nil, nil, r); return err },
+		"transport: no cost": func() error { _, err := certificate.NewTransport(context.Background(), nil, nil, nil, r); return err },
 		"transport: wrong target": func() error {
 			_,
-				err := certificate.NewTransport(c, []float64{1, 0}, []float64{0, 1}, r)
+				err := certificate.NewTransport(context.Background(), c, []float64{1, 0}, []float64{0, 1}, r)
 			return err
 		},
 		"base measure: no result": func() error {
@@ -208,7 +208,7 @@ func TestNewRefuses(t *testing.T) {
 			return err
 		},
 		"units: empty": func() error {
-			_, err := certificate.NewUnits(units.Problem{}, units.Result{})
+			_, err := certificate.NewUnits(context.Background(), units.Problem{}, units.Result{})
 			return err
 		},
 		"entropic: empty": func() error {

@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -43,6 +44,17 @@ func TestEnds(t *testing.T) {
 		p := p
 		p.Cost = c
 		_, err := certificate.NewEntropic(ctx, p, r)
+		return err
+	})
+	plain := mincostflow.Problem{Cost: ring, Source: even, Lo: p.Lo, Hi: p.Hi}
+	exact, err := mincostflow.Project(ctx, plain, mincostflow.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given.Ends(t, "NewProjection", ring, allowed, func(ctx context.Context, c cost.Matrix) error {
+		p := plain
+		p.Cost = c
+		_, err := certificate.NewProjection(ctx, p, exact)
 		return err
 	})
 	c, err := certificate.NewEntropic(ctx, p, r)

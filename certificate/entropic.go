@@ -159,7 +159,7 @@ func (b *entropic) check() error {
 func (b *entropic) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	e := &b.Evidence
 	if e.Plan != nil {
-		return b.planBounds(c)
+		return b.planBounds(ctx, c)
 	}
 	p := sinkhorn.Problem{
 		Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi,
@@ -180,7 +180,7 @@ func (b *entropic) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big
 }
 
 // planBounds is bounds where the evidence has a plan: it is then that of a projection, and at_most the upper bound.
-func (b *entropic) planBounds(c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *entropic) planBounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	e := &b.Evidence
 	entries := *e.Plan
 	var carried num.Acc
@@ -200,7 +200,7 @@ func (b *entropic) planBounds(c cost.Matrix) (lower, upper *big.Rat, err error) 
 	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
 		Hi: b.Problem.Hi}
 	f := flowEvidence{Objective: number(carried.Float64()), Q: e.Q, Plan: entries, F: e.F, G: e.G}
-	upper, lower, err = mincostflow.Verify(p, f.result())
+	upper, lower, err = mincostflow.Verify(ctx, p, f.result())
 	if err != nil {
 		return nil, nil, err
 	}

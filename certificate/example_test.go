@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	made, err := certificate.NewProjection(p, r)
+	made, err := certificate.NewProjection(context.Background(), p, r)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func ExampleRead() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	distance, err := certificate.NewTransport(c, a, b, moved)
+	distance, err := certificate.NewTransport(context.Background(), c, a, b, moved)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -34,10 +34,10 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 		Lo: []float64{0.2, 0.2, 0.2}, Hi: []float64{0.5, 0.5, 0.5},
 	}
 	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
-	out[certificate.Projection] = must(t)(certificate.NewProjection(p, r))(err)
+	out[certificate.Projection] = must(t)(certificate.NewProjection(context.Background(), p, r))(err)
 	a, b := []float64{0.5, 0.5, 0}, []float64{0.25, 0.25, 0.5}
 	r, err = mincostflow.Transport(context.Background(), c, a, b)
-	out[certificate.Transport] = must(t)(certificate.NewTransport(c, a, b, r))(err)
+	out[certificate.Transport] = must(t)(certificate.NewTransport(context.Background(), c, a, b, r))(err)
 	base, err := basemeasure.Uniform(context.Background(), c, 1.25, basemeasure.Settings{})
 	out[certificate.BaseMeasure] = must(t)(certificate.NewBaseMeasure(context.Background(), c, 1.25, base))(err)
 	mu := []float64{0.7, 0.3, 0}
@@ -46,7 +46,7 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	u := units.Problem{Cost: c, Source: []int64{3, 1}, Support: []int{0, 2}, Lo: []int64{1, 1, 1},
 		Hi: []int64{2, 2, 9}}
 	ur, err := units.Project(context.Background(), u, units.Settings{})
-	out[certificate.Units] = must(t)(certificate.NewUnits(u, ur))(err)
+	out[certificate.Units] = must(t)(certificate.NewUnits(context.Background(), u, ur))(err)
 	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0},
 		Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}
 	er, err := sinkhorn.Project(context.Background(), e, sinkhorn.Settings{})

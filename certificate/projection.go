@@ -2,12 +2,14 @@ package certificate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var projectionKind = kindSpec{
@@ -42,9 +44,12 @@ type flowEvidence struct {
 // NewProjection returns the certificate of r, which must pass mincostflow.Verify for p. The stated bounds are
 // the exact ones that Verify proves. The certificate is as private as p.Source.
 //
-// Errors: ErrEvidence with the error of mincostflow.Verify, ErrCost, ErrLimit.
-func NewProjection(p mincostflow.Problem, r mincostflow.Result) (Certificate, error) {
-	upper, lower, err := mincostflow.Verify(p, r)
+// Errors: ErrEvidence with the error of mincostflow.Verify, ErrCost, ErrLimit; wpmerr.ErrNotConverged if ctx ends.
+func NewProjection(ctx context.Context, p mincostflow.Problem, r mincostflow.Result) (Certificate, error) {
+	upper, lower, err := mincostflow.Verify(ctx, p, r)
+	if errors.Is(err, wpmerr.ErrNotConverged) {
+		return Certificate{}, err
+	}
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
@@ -53,7 +58,7 @@ func NewProjection(p mincostflow.Problem, r mincostflow.Result) (Certificate, er
 		Problem:  projectionProblem{Inputs: k, Outputs: kv, Mu: newMasses(p.Source, p.Support), Lo: p.Lo, Hi: p.Hi},
 		Evidence: newFlowEvidence(r),
 	}
-	return build(context.Background(), &projectionKind, b, p.Cost, lower, upper)
+	return build(ctx, &projectionKind, b, p.Cost, lower, upper)
 }
 
 func newFlowEvidence(r mincostflow.Result) flowEvidence {
@@ -105,9 +110,9 @@ func (p *projectionProblem) check() error {
 	return checkLength("hi", p.Hi, p.Outputs)
 }
 
-func (b *projection) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *projection) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
 		Hi: b.Problem.Hi}
-	upper, lower, err = mincostflow.Verify(p, b.Evidence.result())
+	upper, lower, err = mincostflow.Verify(ctx, p, b.Evidence.result())
 	return lower, upper, err
 }

@@ -68,8 +68,8 @@ func TestLawOfKinds(t *testing.T) {
 			if r, err = mincostflow.Project(context.Background(), p, mincostflow.Settings{}); err != nil {
 				t.Fatal(err)
 			}
-			made, err = certificate.NewProjection(p, r)
-			upper, lower, _ = mincostflow.Verify(p, r)
+			made, err = certificate.NewProjection(context.Background(), p, r)
+			upper, lower, _ = mincostflow.Verify(context.Background(), p, r)
 			value = r.Objective
 		case certificate.Units:
 			p := units.Problem{Cost: c, Source: make([]int64, c.K), Lo: make([]int64, c.Kv), Hi: make([]int64, c.Kv)}
@@ -88,8 +88,8 @@ func TestLawOfKinds(t *testing.T) {
 			if uerr != nil {
 				t.Fatal(uerr)
 			}
-			made, err = certificate.NewUnits(p, r)
-			upper, lower, _ = units.Verify(p, r)
+			made, err = certificate.NewUnits(context.Background(), p, r)
+			upper, lower, _ = units.Verify(context.Background(), p, r)
 			value = r.Objective
 		case certificate.Entropic:
 			p := mincostflow.Problem{Cost: c, Source: mu}
@@ -110,7 +110,7 @@ func TestLawOfKinds(t *testing.T) {
 			}
 			made, err = certificate.NewEntropic(context.Background(), e, r)
 			value = best.Objective // the exact problem's, and the exact solver's certificate is about the same problem
-			if exact, err := certificate.NewProjection(p, best); err != nil ||
+			if exact, err := certificate.NewProjection(context.Background(), p, best); err != nil ||
 				made.Kind() != "" && exact.ProblemHash() != made.ProblemHash() {
 				t.Fatalf("the problem of the exact solver has another hash (%v)", err)
 			}
@@ -158,8 +158,8 @@ func TestLawOfKinds(t *testing.T) {
 			if r, err = mincostflow.Transport(context.Background(), c, mu, b); err != nil {
 				t.Fatal(err)
 			}
-			made, err = certificate.NewTransport(c, mu, b, r)
-			upper, lower, _ = mincostflow.VerifyTransport(c, mu, b, r)
+			made, err = certificate.NewTransport(context.Background(), c, mu, b, r)
+			upper, lower, _ = mincostflow.VerifyTransport(context.Background(), c, mu, b, r)
 			value = r.Objective
 		case certificate.BaseMeasure:
 			eps := rapid.SampledFrom([]float64{0, 1e-9, 0.1, 1, 5, 40}).Draw(t, "eps")

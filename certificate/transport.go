@@ -2,11 +2,13 @@ package certificate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var transportKind = kindSpec{
@@ -31,9 +33,12 @@ type transportProblem struct {
 // NewTransport returns the certificate of r, which must pass mincostflow.VerifyTransport for c, a, b. The
 // certificate is as private as the more private of a and b.
 //
-// Errors: ErrEvidence with the error of mincostflow.VerifyTransport, ErrCost, ErrLimit.
-func NewTransport(c cost.Matrix, a, b []float64, r mincostflow.Result) (Certificate, error) {
-	upper, lower, err := mincostflow.VerifyTransport(c, a, b, r)
+// Errors: ErrEvidence with the error of mincostflow.VerifyTransport, ErrCost, ErrLimit; wpmerr.ErrNotConverged if ctx ends.
+func NewTransport(ctx context.Context, c cost.Matrix, a, b []float64, r mincostflow.Result) (Certificate, error) {
+	upper, lower, err := mincostflow.VerifyTransport(ctx, c, a, b, r)
+	if errors.Is(err, wpmerr.ErrNotConverged) {
+		return Certificate{}, err
+	}
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
@@ -42,7 +47,7 @@ func NewTransport(c cost.Matrix, a, b []float64, r mincostflow.Result) (Certific
 		Problem:  transportProblem{Inputs: k, Outputs: kv, Source: newMasses(a, nil), Target: newMasses(b, nil)},
 		Evidence: newFlowEvidence(r),
 	}
-	return build(context.Background(), &transportKind, t, c, lower, upper)
+	return build(ctx, &transportKind, t, c, lower, upper)
 }
 
 func (t *transport) problem() any      { return &t.Problem }
@@ -64,8 +69,8 @@ func (t *transport) check() error {
 	return t.Evidence.check(p.Inputs, p.Outputs)
 }
 
-func (t *transport) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (t *transport) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	a, b := t.Problem.Source.dense(t.Problem.Inputs), t.Problem.Target.dense(t.Problem.Outputs)
-	upper, lower, err = mincostflow.VerifyTransport(c, a, b, t.Evidence.result())
+	upper, lower, err = mincostflow.VerifyTransport(ctx, c, a, b, t.Evidence.result())
 	return lower, upper, err
 }

@@ -3,6 +3,7 @@ package certificate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow/units"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var unitsKind = kindSpec{
@@ -165,9 +167,12 @@ func (xs fractions) rats() []*big.Rat {
 // NewUnits returns the certificate of r, which must pass units.Verify for p. If the solver was not stopped
 // early, the two bounds are equal, and are the optimum. The certificate is as private as p.Source.
 //
-// Errors: ErrEvidence with the error of units.Verify, ErrCost, ErrLimit.
-func NewUnits(p units.Problem, r units.Result) (Certificate, error) {
-	upper, lower, err := units.Verify(p, r)
+// Errors: ErrEvidence with the error of units.Verify, ErrCost, ErrLimit; wpmerr.ErrNotConverged if ctx ends.
+func NewUnits(ctx context.Context, p units.Problem, r units.Result) (Certificate, error) {
+	upper, lower, err := units.Verify(ctx, p, r)
+	if errors.Is(err, wpmerr.ErrNotConverged) {
+		return Certificate{}, err
+	}
 	if err != nil {
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
@@ -187,7 +192,7 @@ func NewUnits(p units.Problem, r units.Result) (Certificate, error) {
 		Problem:  unitsProblem{Inputs: k, Outputs: kv, Source: source, Lo: p.Lo, Hi: p.Hi},
 		Evidence: unitsEvidence{Q: r.Q, Plan: r.Plan, F: newFractions(r.Potentials.F), G: newFractions(r.Potentials.G)},
 	}
-	return build(context.Background(), &unitsKind, b, p.Cost, lower, upper)
+	return build(ctx, &unitsKind, b, p.Cost, lower, upper)
 }
 
 func (b *whole) problem() any      { return &b.Problem }
@@ -228,13 +233,14 @@ func (b *whole) check() error {
 	return e.G.check("g", p.Outputs)
 }
 
-func (b *whole) bounds(_ context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *whole) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	p, e := &b.Problem, &b.Evidence
-	upper, lower, err = units.Verify(
+	upper, lower, err = units.Verify(ctx,
 		units.Problem{Cost: c, Source: p.Source.Units, Support: p.Source.Index, Lo: p.Lo, Hi: p.Hi},
 		units.Result{
 			Q: e.Q, Plan: e.Plan, Potentials: units.Potentials{F: e.F.rats(), G: e.G.rats()},
-			Lower: new(big.Rat), Upper: new(big.Rat).SetFloat64(math.MaxFloat64), // claims nothing: the claims are compared here
+			Lower: new(big.Rat), Upper: new(big.Rat).SetFloat64(math.MaxFloat64),
 		})
+
 	return lower, upper, err
 }

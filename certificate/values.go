@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // The values that texts are made of. Their MarshalJSON is the canonical form; their UnmarshalJSON may accept
@@ -228,15 +230,19 @@ func isWhole(b []byte) bool {
 
 // costText returns the canonical text of a cost. A matrix of a foreign type is written out.
 func costText(ctx context.Context, c cost.Matrix) ([]byte, error) {
-	spec, err := cost.SpecOf(c)
-	if err != nil {
-		d, derr := cost.Materialize(ctx, c)
-		if derr != nil {
-			return nil, fmt.Errorf("%w: %w", ErrCost, derr)
+	if !cost.Structured(c) {
+		d, err := cost.Materialize(ctx, c)
+		if errors.Is(err, wpmerr.ErrNotConverged) {
+			return nil, err
 		}
-		if spec, err = cost.SpecOf(d); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCost, err)
 		}
+		c = d
+	}
+	spec, err := cost.SpecOf(c)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
 	text, err := json.Marshal(spec)
 	if err != nil {

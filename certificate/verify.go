@@ -19,7 +19,7 @@ import (
 //   - the solver package's own Verify accepts the evidence, in exact rational arithmetic (ErrEvidence);
 //   - stated lower <= proved lower and stated upper >= proved upper (ErrClaim).
 //
-// If ctx ends first, the error is wpmerr.ErrNotConverged; evidence of mincostflow and of spheres is read to its end.
+// If ctx ends first, the error is wpmerr.ErrNotConverged.
 //
 // Errors about a private certificate say what is wrong and may quote its numbers, so they are as private as the
 // certificate.

@@ -137,12 +137,12 @@ func FuzzProjectUnits(f *testing.F) {
 		}
 		if err != nil {
 			typed(t, err, append([]error{wpmerr.ErrOverflow}, flowSentinels...)...)
-			if _, _, verr := units.Verify(p, r); verr == nil {
+			if _, _, verr := units.Verify(context.Background(), p, r); verr == nil {
 				t.Fatalf("Project: %v, but Verify finds nothing wrong", err)
 			}
 			return
 		}
-		upper, lower, err := units.Verify(p, r)
+		upper, lower, err := units.Verify(context.Background(), p, r)
 		if err != nil {
 			t.Fatalf("Verify refuses the answer: %v\n%+v", err, p)
 		}

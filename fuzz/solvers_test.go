@@ -239,7 +239,7 @@ func FuzzProject(f *testing.F) {
 			typed(t, err, flowSentinels...)
 			return
 		}
-		upper, lower, err := mincostflow.Verify(p, r)
+		upper, lower, err := mincostflow.Verify(context.Background(), p, r)
 		if err != nil {
 			t.Fatalf("Verify refuses the answer: %v\n%#v", err, dense)
 		}
@@ -285,7 +285,7 @@ func FuzzTransport(f *testing.F) {
 			typed(t, err, flowSentinels...)
 			return
 		}
-		upper, lower, err := mincostflow.VerifyTransport(c, a, b, r)
+		upper, lower, err := mincostflow.VerifyTransport(context.Background(), c, a, b, r)
 		if err != nil {
 			t.Fatalf("VerifyTransport refuses the answer: %v", err)
 		}

@@ -61,7 +61,7 @@ func TestVerifyReadsRowsTwice(t *testing.T) {
 		{"negative later", good, []float64{0, -1}, wpmerr.ErrNegative},
 	} {
 		p.Cost = broken{1, 2, [][]float64{tt.first, tt.then}, new(int)}
-		if _, _, err := mincostflow.Verify(p, r); !errors.Is(err, tt.want) {
+		if _, _, err := mincostflow.Verify(context.Background(), p, r); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 	}
@@ -80,11 +80,11 @@ func TestVerifyPointOfBox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := mincostflow.Verify(p, r); err != nil {
+	if _, _, err := mincostflow.Verify(context.Background(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	r.Q = []float64{0.5 + 1e-15, 0.5 - 1e-15} // its sum is 1
-	if _, _, err := mincostflow.Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := mincostflow.Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("%v, want ErrCertificate", err)
 	}
 }
@@ -107,7 +107,7 @@ func TestRoundedBoxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := mincostflow.Verify(p, r); err != nil {
+		if _, _, err := mincostflow.Verify(context.Background(), p, r); err != nil {
 			t.Errorf("room %v: %v", room, err)
 		}
 	}

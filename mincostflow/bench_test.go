@@ -210,7 +210,7 @@ func BenchmarkVerify(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, _, err := Verify(p, r); err != nil {
+				if _, _, err := Verify(context.Background(), p, r); err != nil {
 					b.Fatal(err)
 				}
 			}

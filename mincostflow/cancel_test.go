@@ -51,7 +51,7 @@ func (d draw) calls(t *testing.T, k, kv int, memory int64) map[string]func(ctx c
 		"transport": func(ctx context.Context, c cost.Matrix) (Status, error) {
 			r, err := Transport(ctx, c, mu, b)
 			if r.Status == Cancelled {
-				if _, _, err := VerifyTransport(c.(given.Counting).Matrix, mu, b, r); err != nil {
+				if _, _, err := VerifyTransport(context.Background(), c.(given.Counting).Matrix, mu, b, r); err != nil {
 					t.Error(err)
 				}
 			}

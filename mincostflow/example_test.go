@@ -35,7 +35,7 @@ func ExampleProject() {
 	}
 	fmt.Printf("q         %.3f\n", r.Q)
 	fmt.Printf("cost      %.6f\n", r.Objective)
-	upper, lower, err := mincostflow.Verify(p, r)
+	upper, lower, err := mincostflow.Verify(context.Background(), p, r)
 	fmt.Println("proved   ", lower.FloatString(6), "to", upper.FloatString(6), err)
 	// Output:
 	// q         [0.275 0.275 0.147 0.101 0.101 0.101]

@@ -95,7 +95,7 @@ func TestHeavyTails(t *testing.T) {
 						t.Errorf("%s: %.1f pivots for each row and column, at most %d", name, each, most)
 					}
 					if n == sizes[0] {
-						if _, _, err := VerifyTransport(c, a, b, r); err != nil {
+						if _, _, err := VerifyTransport(context.Background(), c, a, b, r); err != nil {
 							t.Errorf("%s: %v", name, err)
 						}
 					}

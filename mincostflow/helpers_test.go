@@ -75,7 +75,7 @@ func checkGap(t testing.TB, p Problem, r Result) {
 // checkResult checks what every result promises, optimal or not, with Verify and without.
 func checkResult(t testing.TB, p Problem, r Result) (upper, lower *big.Rat) {
 	t.Helper()
-	upper, lower, err := Verify(p, r)
+	upper, lower, err := Verify(context.Background(), p, r)
 	if err != nil {
 		t.Fatalf("Verify(%v) = %v", describe(p), err)
 	}

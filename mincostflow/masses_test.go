@@ -120,14 +120,14 @@ func TestTransportUniform(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 		got.Potentials.F = got.Potentials.F[:2]
-		if _, _, err := VerifyTransport(c, ab[0], ab[1], got); !errors.Is(err, wpmerr.ErrCertificate) {
+		if _, _, err := VerifyTransport(context.Background(), c, ab[0], ab[1], got); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%s, potentials too short: %v", name, err)
 		}
 	}
 	if _, err := Transport(context.Background(), nil, nil, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
-	if _, _, err := VerifyTransport(nil, nil, nil, Result{}); !errors.Is(err, wpmerr.ErrShape) {
+	if _, _, err := VerifyTransport(context.Background(), nil, nil, nil, Result{}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Error(err)
 	}
 }
@@ -153,7 +153,7 @@ func TestMassErrors(t *testing.T) {
 		p.Source = []float64{1, 1}
 		r := mustProject(t, p, Settings{})
 		p.Source = x.source
-		if _, _, err := Verify(p, r); !errors.Is(err, x.want) {
+		if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, x.want) {
 			t.Errorf("%v: Verify says %v", x.source, err)
 		}
 	}

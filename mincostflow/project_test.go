@@ -164,7 +164,7 @@ func TestInexactMasses(t *testing.T) {
 			if !errors.Is(err, x.err) {
 				t.Fatalf("error %v, want %v", err, x.err)
 			}
-			if _, _, verr := Verify(p, r); err != nil && !errors.Is(verr, x.err) {
+			if _, _, verr := Verify(context.Background(), p, r); err != nil && !errors.Is(verr, x.err) {
 				t.Errorf("Verify says %v, want %v", verr, x.err)
 			}
 			if err != nil {
@@ -582,7 +582,7 @@ func TestErrors(t *testing.T) {
 			if !reflect.DeepEqual(r, Result{}) {
 				t.Errorf("a result beside the error: %+v", r)
 			}
-			if _, _, err := Verify(p, good); !errors.Is(err, c.want) {
+			if _, _, err := Verify(context.Background(), p, good); !errors.Is(err, c.want) {
 				t.Errorf("Verify: %v, want %v", err, c.want)
 			}
 		})

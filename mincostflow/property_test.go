@@ -58,7 +58,7 @@ func solved(t *rapid.T, p Problem, s Settings) Result {
 	if err != nil {
 		t.Fatalf("Project: %v", err)
 	}
-	if _, _, err := Verify(p, r); err != nil {
+	if _, _, err := Verify(context.Background(), p, r); err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
 	if top := cost.Max(p.Cost); !(r.Gap() <= gapTol*top+quantum) {
@@ -125,7 +125,7 @@ func TestLawOfWeakDuality(t *testing.T) {
 			t.Fatalf("after %d pivots: [%v, %v] at %v; optimum in [%v, %v]", n, r.Lower, r.Upper, r.Objective, best.Lower,
 				best.Upper)
 		}
-		if _, _, err := Verify(p, r); err != nil {
+		if _, _, err := Verify(context.Background(), p, r); err != nil {
 			t.Fatalf("Verify: %v", err)
 		}
 	})

@@ -112,7 +112,7 @@ func TestScalesStop(t *testing.T) {
 			t.Fatalf("after %d looks: [%v, %v], want [%v, %v]", most, r.Lower, r.Upper, optimum.Lower, optimum.Upper)
 		}
 		if stopped%8 == 0 {
-			if _, _, err := VerifyTransport(c, a, b, r); err != nil {
+			if _, _, err := VerifyTransport(context.Background(), c, a, b, r); err != nil {
 				t.Fatalf("after %d looks: %v", most, err)
 			}
 		}

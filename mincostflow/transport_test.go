@@ -20,7 +20,7 @@ func mustTransport(t testing.TB, c cost.Matrix, a, b []float64) Result {
 	if err != nil {
 		t.Fatalf("Transport: %v", err)
 	}
-	upper, lower, err := VerifyTransport(c, a, b, r)
+	upper, lower, err := VerifyTransport(context.Background(), c, a, b, r)
 	if err != nil {
 		t.Fatalf("VerifyTransport: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestTransportErrors(t *testing.T) {
 		if !errors.Is(err, x.want) || !reflect.DeepEqual(r, Result{}) {
 			t.Errorf("%s: %v, want %v; result %+v", x.name, err, x.want, r)
 		}
-		if _, _, err := VerifyTransport(x.c, x.a, x.b, mustTransport(t, c, half, half)); !errors.Is(err, x.want) {
+		if _, _, err := VerifyTransport(context.Background(), x.c, x.a, x.b, mustTransport(t, c, half, half)); !errors.Is(err, x.want) {
 			t.Errorf("%s: VerifyTransport says %v, want %v", x.name, err, x.want)
 		}
 	}

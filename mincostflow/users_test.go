@@ -121,7 +121,7 @@ func TestReports(t *testing.T) {
 		if !errors.Is(err, wpmerr.ErrInfeasible) || !reflect.DeepEqual(r, Result{}) {
 			t.Errorf("%v, %+v", err, r)
 		}
-		if _, _, err := Verify(Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, r); !errors.Is(err, wpmerr.ErrCertificate) {
+		if _, _, err := Verify(context.Background(), Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, r); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("Verify: %v", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package mincostflow
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -124,7 +125,7 @@ func TestVerifyBounds(t *testing.T) {
 		r.Lower, r.Upper = 0, math.MaxFloat64
 		check := func(what string) {
 			t.Helper()
-			upper, lower, err := Verify(p, r)
+			upper, lower, err := Verify(context.Background(), p, r)
 			if err != nil {
 				t.Fatalf("%s: Verify(%v) = %v", what, describe(p), err)
 			}
@@ -191,7 +192,7 @@ func TestTolerancesExactly(t *testing.T) {
 		if _, err := Project(t.Context(), p, Settings{}); !errors.Is(err, tt.want) {
 			t.Errorf("%s: Project says %v", tt.name, err)
 		}
-		if _, _, err := Verify(p, r); !errors.Is(err, tt.want) {
+		if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, tt.want) {
 			t.Errorf("%s: Verify says %v", tt.name, err)
 		}
 	}
@@ -217,7 +218,7 @@ func TestTolerancesExactly(t *testing.T) {
 		{"beside it, below", point, rounded, q - 2*ulp, wpmerr.ErrCertificate},
 	} {
 		tt.r.Q = []float64{tt.r.Q[0], tt.q}
-		if _, _, err := Verify(tt.p, tt.r); !errors.Is(err, tt.want) {
+		if _, _, err := Verify(context.Background(), tt.p, tt.r); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 	}

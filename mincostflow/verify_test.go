@@ -1,6 +1,7 @@
 package mincostflow
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -61,7 +62,7 @@ func TestVerifyRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := mustProject(t, p, Settings{})
 			c.edit(&r)
-			_, _, err := Verify(p, r)
+			_, _, err := Verify(context.Background(), p, r)
 			if !errors.Is(err, wpmerr.ErrCertificate) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("Verify: %v, want ErrCertificate with %q", err, c.says)
 			}
@@ -74,12 +75,12 @@ func TestVerifyIsExact(t *testing.T) {
 	p := Problem{Cost: dense(t, []float64{1}), Source: []float64{1}, Lo: []float64{0.5}, Hi: []float64{2}}
 	r := mustProject(t, p, Settings{})
 	r.Potentials = Potentials{F: []float64{1}, G: []float64{0x1p-60}}
-	if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("Verify: %v, want ErrCertificate", err)
 	}
 	r.Potentials = Potentials{F: []float64{math.Nextafter(1, 0)}, G: []float64{0x1p-60}}
 	r.Lower = 0.5
-	if _, _, err := Verify(p, r); err != nil {
+	if _, _, err := Verify(context.Background(), p, r); err != nil {
 		t.Error(err)
 	}
 }
@@ -103,7 +104,7 @@ func TestVerifyProvesByItself(t *testing.T) {
 		}
 		r.Lower, r.Upper = 0, math.MaxFloat64
 		r.Objective *= 1 - 1e-10
-		upper, lower, err := Verify(p, r)
+		upper, lower, err := Verify(context.Background(), p, r)
 		if err != nil {
 			t.Fatalf("%v: %v", describe(p), err)
 		}
@@ -119,7 +120,7 @@ func TestVerifyAgreesWithClaims(t *testing.T) {
 	for seed := range numtest.Cases(200, 500) {
 		p := newDraw(uint64(seed) + 31e6).problem(8)
 		r := mustProject(t, p, Settings{})
-		upper, lower, err := Verify(p, r)
+		upper, lower, err := Verify(context.Background(), p, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func TestVerifyAgreesWithClaims(t *testing.T) {
 func TestVerifyOddities(t *testing.T) {
 	for _, dims := range [][2]int{{math.MaxInt, 1}, {1, math.MaxInt}, {math.MaxInt, math.MaxInt}} {
 		p := Problem{Cost: vast(dims), Source: []float64{1}, Support: []int{0}, Lo: []float64{1}, Hi: []float64{1}}
-		if _, _, err := Verify(p, Result{}); err == nil {
+		if _, _, err := Verify(context.Background(), p, Result{}); err == nil {
 			t.Errorf("dims %v accepted", dims)
 		}
 	}
@@ -145,7 +146,7 @@ func TestVerifyOddities(t *testing.T) {
 		Hi: []float64{1 + 0x1p-52, 0}}
 	r := Result{Q: []float64{1 - 0x1p-53, 5e-324}, Plan: []Entry{{I: 0, J: 0, Mass: 1}},
 		Potentials: Potentials{F: []float64{0}, G: []float64{0, 0}}}
-	if upper, _, err := Verify(p, r); err == nil {
+	if upper, _, err := Verify(context.Background(), p, r); err == nil {
 		t.Errorf("mass in a column that takes nothing: accepted with upper bound %v", upper)
 	}
 
@@ -156,7 +157,7 @@ func TestVerifyOddities(t *testing.T) {
 		Potentials: Potentials{F: []float64{most}, G: []float64{-most / 8}},
 		Objective:  most, Upper: most, Lower: most / 2,
 	}
-	_, lower, err := Verify(p, r)
+	_, lower, err := Verify(context.Background(), p, r)
 	// min_j C - G = most + most/8, less the column's most/8: the whole of it.
 	if err != nil || lower.Cmp(new(big.Rat).SetFloat64(most)) != 0 {
 		t.Errorf("differences beyond the floats: %v, %v", lower, err)
@@ -171,11 +172,11 @@ func TestVerifyRoundingMass(t *testing.T) {
 		Source: []float64{3.614007241618348e-20, 1}, Lo: []float64{0, 1}, Hi: []float64{1, 1},
 	}
 	r := mustProject(t, p, Settings{})
-	if _, _, err := Verify(p, r); err != nil {
+	if _, _, err := Verify(context.Background(), p, r); err != nil {
 		t.Error(err)
 	}
 	r.Objective *= 1 + 0x1p-49
-	if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
+	if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("Objective 8 ulps off: %v", err)
 	}
 }

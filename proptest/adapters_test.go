@@ -334,7 +334,7 @@ func projected(in mincostflow.Problem, r mincostflow.Result, err error) (project
 	for _, e := range r.Plan {
 		p.Certificate.Plan = append(p.Certificate.Plan, projection.Arc(e))
 	}
-	_, _, err = mincostflow.Verify(in, r)
+	_, _, err = mincostflow.Verify(context.Background(), in, r)
 	return p, err
 }
 

@@ -447,7 +447,7 @@ func TestProject(t *testing.T) {
 			return err
 		}
 		// The bounds enclose the optimum, as this answer proves, and are as close as promised.
-		upper, lower, err := mincostflow.Verify(p, r)
+		upper, lower, err := mincostflow.Verify(context.Background(), p, r)
 		if err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 	}
 	upper, lower := new(big.Rat), new(big.Rat)
 	if proved {
-		if upper, lower, err = mincostflow.Verify(prob, res); err != nil {
+		if upper, lower, err = mincostflow.Verify(context.Background(), prob, res); err != nil {
 			return nil, err
 		}
 		if b.m != nil {
@@ -88,7 +88,7 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 		Plan:       entries(res.Plan),
 		evidence: func() (certificate.Certificate, error) {
 			prob.Cost = stated
-			return certificate.NewProjection(prob, res)
+			return certificate.NewProjection(context.Background(), prob, res)
 		},
 	}, nil
 }

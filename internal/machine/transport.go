@@ -57,7 +57,7 @@ func solveTransport(ctx context.Context, in *object, clock *stopwatch) (any, err
 	}
 	upper, lower := new(big.Rat), new(big.Rat)
 	if in.wants("upper", "lower", "upper_exact", "lower_exact") {
-		if upper, lower, err = mincostflow.VerifyTransport(c, a, b, res); err != nil {
+		if upper, lower, err = mincostflow.VerifyTransport(context.Background(), c, a, b, res); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +65,9 @@ func solveTransport(ctx context.Context, in *object, clock *stopwatch) (any, err
 		Objective: number(res.Objective), Distance: distance(stated, res.Objective),
 		Upper: number(num.Up(upper)), Lower: number(num.Down(lower)), UpperExact: upper.String(), LowerExact: lower.String(),
 		Potentials: potentials{F: res.Potentials.F, G: res.Potentials.G}, Plan: entries(res.Plan),
-		evidence: func() (certificate.Certificate, error) { return certificate.NewTransport(stated, a, b, res) },
+		evidence: func() (certificate.Certificate, error) {
+			return certificate.NewTransport(context.Background(), stated, a, b, res)
+		},
 	}, nil
 }
 
@@ -137,7 +139,7 @@ func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) 
 	}
 	upper, lower := new(big.Rat), new(big.Rat)
 	if in.wants("upper_exact", "lower_exact") {
-		if upper, lower, err = units.Verify(prob, res); err != nil {
+		if upper, lower, err = units.Verify(context.Background(), prob, res); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +150,7 @@ func solveUnits(ctx context.Context, in *object, clock *stopwatch) (any, error) 
 		Plan: make([]unitEntry, len(res.Plan)),
 		evidence: func() (certificate.Certificate, error) {
 			prob.Cost = stated
-			return certificate.NewUnits(prob, res)
+			return certificate.NewUnits(context.Background(), prob, res)
 		},
 	}
 	for n, e := range res.Plan {

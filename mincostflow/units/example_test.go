@@ -19,7 +19,7 @@ func ExampleProject() {
 	if err != nil {
 		panic(err)
 	}
-	upper, lower, err := units.Verify(p, r)
+	upper, lower, err := units.Verify(context.Background(), p, r)
 	fmt.Println(r.Q, upper, lower, err)
 	// Output: [4 4 2] 1/2 1/2 <nil>
 }

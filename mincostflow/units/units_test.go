@@ -79,7 +79,7 @@ func must(t testing.TB, p Problem, s Settings) Result {
 	if err != nil {
 		t.Fatalf("Project(%v) = %v", p, err)
 	}
-	upper, lower, err := Verify(p, r)
+	upper, lower, err := Verify(context.Background(), p, r)
 	if err != nil {
 		t.Fatalf("Verify(%v) = %v\n%+v", p, err, r)
 	}
@@ -282,7 +282,7 @@ func TestStop(t *testing.T) {
 			if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != st {
 				t.Fatalf("problem %d: %v, %v", n, r.Status, err)
 			}
-			upper, lower, verr := Verify(p, r)
+			upper, lower, verr := Verify(context.Background(), p, r)
 			if verr != nil {
 				t.Fatalf("%v: %v", p, verr)
 			}
@@ -361,7 +361,7 @@ func TestErrors(t *testing.T) {
 			if !errors.Is(err, c.want) || !reflect.DeepEqual(r, Result{}) {
 				t.Errorf("Project: %v, want %v; result %+v", err, c.want, r)
 			}
-			if _, _, err := Verify(p, good); !errors.Is(err, c.want) {
+			if _, _, err := Verify(context.Background(), p, good); !errors.Is(err, c.want) {
 				t.Errorf("Verify: %v, want %v", err, c.want)
 			}
 		})
@@ -413,7 +413,7 @@ func TestVerifyRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := must(t, p, Settings{})
 			edit(&r)
-			if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
+			if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 				t.Errorf("Verify: %v, want ErrCertificate", err)
 			}
 		})
@@ -443,7 +443,7 @@ func TestVerifyRefusesCounts(t *testing.T) {
 		!reflect.DeepEqual(again, good) { //nolint:staticcheck // a nil context is none
 		t.Errorf("without a context %+v, %v; want %+v", again, err, good)
 	}
-	if _, _, err := Verify(p, good); err != nil {
+	if _, _, err := Verify(context.Background(), p, good); err != nil {
 		t.Fatal(err)
 	}
 	fewer := good
@@ -455,13 +455,13 @@ func TestVerifyRefusesCounts(t *testing.T) {
 	before.Plan = append([]Entry{{I: -1, J: 0, Units: 1}}, good.Plan...)
 	for name, r := range map[string]Result{"Q lacks a unit": fewer, "a plan beyond the last row": beyond,
 		"a plan before the first row": before} {
-		if _, _, err := Verify(p, r); !errors.Is(err, wpmerr.ErrCertificate) {
+		if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%s: %v, want ErrCertificate", name, err)
 		}
 	}
 	for _, dims := range [][2]int{{0, 2}, {2, 0}, {-1, 2}} {
 		p.Cost = empty(dims)
-		if _, _, err := Verify(p, good); !errors.Is(err, wpmerr.ErrShape) {
+		if _, _, err := Verify(context.Background(), p, good); !errors.Is(err, wpmerr.ErrShape) {
 			t.Errorf("a %d x %d cost: %v, want ErrShape", dims[0], dims[1], err)
 		}
 	}

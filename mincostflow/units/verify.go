@@ -1,6 +1,7 @@
 package units
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -21,12 +22,13 @@ import (
 //
 // with hi_j at most N, since no column can hold more, or zero if this value is negative. For a result without an error
 // both bounds are equal. An error wraps ErrCertificate and says what failed, also if r.Lower or r.Upper claim more. A
-// Problem that is itself invalid gives the errors of Project.
+// Problem that is itself invalid gives the errors of Project. If ctx ends, the error is ErrNotConverged, and no more rows
+// are read.
 //
 // It takes one pass over the cost in floats, with rational arithmetic for close calls. It shares the checks of the
 // problem, the dual value and the sum of costs with the solver (problem.go), and no other code.
-func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
-	c := verifier{p: p, r: r}
+func Verify(ctx context.Context, p Problem, r Result) (upper, lower *big.Rat, err error) {
+	c := verifier{ctx: wpmerr.Context(ctx), p: p, r: r}
 	if c.k, c.kv, c.n, err = p.check(); err != nil {
 		return nil, nil, err
 	}
@@ -55,6 +57,7 @@ func Verify(p Problem, r Result) (upper, lower *big.Rat, err error) {
 
 // verifier is one run of Verify.
 type verifier struct {
+	ctx          context.Context
 	p            Problem
 	r            Result
 	k, kv        int
@@ -115,6 +118,9 @@ func (c *verifier) upper() (*big.Rat, error) {
 	missing, most := uint64(0), 0.0
 	f, g := c.r.Potentials.F, c.r.Potentials.G
 	for i := range c.k {
+		if c.ctx.Err() != nil {
+			return nil, wpmerr.Ended(c.ctx)
+		}
 		row := c.p.Cost.Row(i, buf)
 		if err := projection.CheckRow(i, row, c.kv); err != nil {
 			return nil, err

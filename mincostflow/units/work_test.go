@@ -106,7 +106,7 @@ func TestCancelReadsNoMore(t *testing.T) {
 					t.Errorf("memory %d, cancelled at row %d of %d: %v, %v", memory, at, all.Load(), r.Status, err)
 				}
 				p.Cost = c
-				if _, _, err := Verify(p, r); err != nil {
+				if _, _, err := Verify(context.Background(), p, r); err != nil {
 					t.Error(err)
 				}
 				cancel()

@@ -153,7 +153,7 @@ func TestAssignment(t *testing.T) {
 			}
 			numtest.Near(t, "cost", primal, res.Objective, tol)
 			if c.points <= 128 {
-				upper, lower, err := mincostflow.Verify(prob, res)
+				upper, lower, err := mincostflow.Verify(context.Background(), prob, res)
 				if err != nil {
 					t.Fatal(err)
 				}
