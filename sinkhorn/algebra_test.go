@@ -37,7 +37,7 @@ func midway(t *testing.T, p Problem, passes int) *fast {
 func TestNewtonParts(t *testing.T) {
 	const (
 		same = 1e-12 // sums of some hundred products
-		// What is dropped counts for next to nothing.
+		// What is dropped counts for next to nothing: sparseShare and dropped.
 		left = 1e-11
 	)
 	for n, p := range []Problem{scattered(t, 30, 0.02), scattered(t, 31, 0.1), scattered(t, 200, 0.001),
@@ -45,10 +45,10 @@ func TestNewtonParts(t *testing.T) {
 		s := midway(t, p, 6)
 		k, kv := s.c.k, s.c.n
 		for _, compressed := range []bool{false, true} {
-			var few *sparse
 			if compressed {
 				// Everything is kept, or all entries of the plan that are a part of 1e-14 of their row.
-				few = &sparse{ptr: []int{0}}
+				few := &s.k.kept
+				*few = sparse{ptr: []int{0}, passes: true, u0: slices.Clone(s.u), v0: slices.Clone(s.v)}
 				for i := range k {
 					for j := range kv {
 						if s.k.m[i*kv+j]*s.v[j] > 1e-14*s.a[i] {
@@ -57,6 +57,18 @@ func TestNewtonParts(t *testing.T) {
 						}
 					}
 					few.ptr = append(few.ptr, len(few.idx))
+				}
+				before := [3][]float64{append([]float64(nil), s.a...), append([]float64(nil), s.u...),
+					append([]float64(nil), s.s...)}
+				if !few.normalise(s.k, s.c.mass, s.v, s.a, s.u, s.s) {
+					t.Fatalf("number %d: entries count that are as large as before", n)
+				}
+				for x, y := range [3][]float64{s.a, s.u, s.s} {
+					for e, z := range y {
+						if !(math.Abs(z-before[x][e]) <= left*before[x][e]+1e-14) {
+							t.Errorf("number %d: entry %d of %d is %v with few entries, and %v with all", n, e, x, z, before[x][e])
+						}
+					}
 				}
 			}
 			var act []int
@@ -69,9 +81,7 @@ func TestNewtonParts(t *testing.T) {
 			if len(w.act) == 0 || len(w.act) == kv && n != 1 {
 				t.Fatalf("number %d: %d of %d columns are at a bound", n, len(w.act), kv)
 			}
-			if w.entries = few; !compressed {
-				w.entries = s.compress()
-			}
+			w.entries = s.compress()
 			gotDiag := w.diagonal()
 			x, y, out := make([]float64, kv), make([]float64, k), make([]float64, kv)
 			xa, outA := make([]float64, len(w.act)), make([]float64, len(w.act))
@@ -139,6 +149,38 @@ func TestNewtonParts(t *testing.T) {
 			t.Errorf("number %d: the dual value is %v up to %v, want %v", n, got, noise, value)
 		}
 		s.k.free()
+	}
+}
+
+// TestSparseDrift: entries that were left out may count again when scalings have grown by sparseDrift in all, and not
+// before.
+func TestSparseDrift(t *testing.T) {
+	s := midway(t, scattered(t, 30, 0.02), 3)
+	w := &sparse{ptr: []int{0}, u0: slices.Clone(s.u), v0: slices.Clone(s.v)}
+	for i := range s.c.k {
+		for j := range s.c.n {
+			w.idx, w.val = append(w.idx, int32(j)), append(w.val, s.k.m[i*s.c.n+j])
+		}
+		w.ptr = append(w.ptr, len(w.idx))
+	}
+	for _, tt := range []struct {
+		rows, cols float64
+		want       bool
+	}{{1, 1, true}, {1e5, 0.9e6, true}, {1e5, 1.1e6, false}, {0.9e11, 1, true}, {1, 1.1e11, false}, {1e-5, 1e15, true}} {
+		mu := append([]float64(nil), s.c.mass...)
+		mu[3] *= tt.rows // and so does u
+		v := append([]float64(nil), s.v...)
+		w.v0[5] = v[5] / tt.cols
+		w.u0 = append(w.u0[:0], s.u...)
+		if tt.rows < 1 {
+			for i := range mu {
+				mu[i] = s.c.mass[i] * tt.rows
+			}
+		}
+		if got := w.normalise(s.k, mu, v, make([]float64, s.c.k), make([]float64, s.c.k),
+			make([]float64, s.c.n)); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
 	}
 }
 
@@ -435,15 +477,18 @@ func TestTame(t *testing.T) {
 	}
 }
 
-// TestEntriesThatCount: entries of a compressed kernel are those that are more than a share of their row of the plan or of their column, of masses and entries of all sizes. Where too many are, none are
+// TestEntriesThatCount: entries of a compressed kernel, for passes and for Newton steps, are those that are more than a
+// share of their row of the plan or of their column, of masses and entries of all sizes. Where too many are, none are
 // left out.
 func TestEntriesThatCount(t *testing.T) {
 	for _, tt := range []struct {
 		k, n  int
+		share float64
 		every int // how many of the entries are not next to nothing
 		want  bool
-	}{{200, 200, 3 * sparseFill, true}, {200, 190, 3, false}, {1030, 520, 3 * sparseFill, true},
-		{520, 1030, 3 * sparseFill, true}, {520, 1030, 3, false}} {
+	}{{200, 200, dropped, 3 * sparseFill, true}, {200, 190, dropped, 3, false},
+		{1030, 520, sparseShare, 3 * kernelFill, true}, {520, 1030, sparseShare, 3 * kernelFill, true},
+		{520, 1030, sparseShare, 3, false}} {
 		g := newGenerator(54)
 		k, n := tt.k, tt.n
 		c := &core{watch: &watch{}, k: k, n: n}
@@ -469,15 +514,22 @@ func TestEntriesThatCount(t *testing.T) {
 			}
 			s.c.mass[i] = s.u[i] * s.a[i]
 		}
-		if got := s.compress() != nil; got != tt.want {
-			t.Errorf("%+v: %v", tt, got)
+		if tt.share == dropped {
+			if got := s.compress() != nil; got != tt.want {
+				t.Errorf("%+v: %v", tt, got)
+			}
+		} else {
+			s.trySparse()
+			if got := s.k.few() != nil; got != tt.want {
+				t.Errorf("%+v: %v after %d tries", tt, got, s.tries)
+			}
 		}
 		ptr, idx, val := s.k.kept.ptr, s.k.kept.idx, s.k.kept.val
 		if !tt.want {
 			continue
 		}
 		const edge = 1e-12 // what is as good as equal to the share may be kept or not
-		share := dropped / float64(max(k, n))
+		share := tt.share / float64(max(k, n))
 		rows, cols := 0, 0
 		for i := range k {
 			at := ptr[i]

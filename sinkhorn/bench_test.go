@@ -72,7 +72,7 @@ func BenchmarkIteration(b *testing.B) {
 
 // plain is pass without absorbed potentials and without checks.
 func plain(s *fast) bool {
-	s.k.normalise(s.c.mass, s.v, s.a, s.u, s.s)
+	s.k.normalise(nil, s.c.mass, s.v, s.a, s.u, s.s)
 	x, ok := kl.Scale(s.s, s.lo, s.hi, s.x)
 	if !ok {
 		return false

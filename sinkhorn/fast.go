@@ -196,6 +196,7 @@ func (s *fast) reach(depth float64) {
 
 // build makes the kernel for the potentials in s.k and v = 1.
 func (s *fast) build(reg float64) {
+	s.k.whole()
 	s.k.build(reg)
 	s.start(reg)
 }
@@ -252,7 +253,10 @@ func (s *fast) pass() bool {
 // products does those of one iteration of Algorithm 1 for v, and the projection. It reports
 // false if the scalings have left the range in which floats serve.
 func (s *fast) products() bool {
-	s.k.normalise(s.c.mass, s.v, s.a, s.u, s.s)
+	if few := s.k.few(); few == nil || !few.normalise(s.k, s.c.mass, s.v, s.a, s.u, s.s) {
+		s.k.whole()
+		s.k.normalise(nil, s.c.mass, s.v, s.a, s.u, s.s)
+	}
 	return !s.c.cut() && s.balance()
 }
 
@@ -399,6 +403,10 @@ func (s *fast) certified() bool {
 
 // finish makes the Result of the present iterate, and what it proves.
 func (s *fast) finish() (Result, *certificate) {
+	if s.k.few() != nil {
+		s.k.whole()
+		s.pass()
+	}
 	r := Result{Settings: s.set, Status: s.stop, Residual: s.res, Iterations: s.stats.Passes, Stats: s.stats}
 	b := s.found
 	if b == nil && s.sound {

@@ -25,7 +25,7 @@ type kernel struct {
 	m    []float64 // k x n, row-major
 	ch   int       // number of chunks
 	part []float64 // ch x n: partial column sums
-	kept sparse    // the entries that count for a Newton step, where few do
+	kept sparse    // the entries that count, where few do
 }
 
 func newKernel(c *core) *kernel {
@@ -112,16 +112,27 @@ func (k *kernel) add(w *sparse, from, to int, u, s []float64) {
 	}
 }
 
-// normalise does the two products of an iteration of Algorithm 1 in one pass over the kernel:
+// few returns the entries that serve passes, or nil for all.
+func (k *kernel) few() *sparse {
+	if k.kept.passes {
+		return &k.kept
+	}
+	return nil
+}
+
+// whole makes passes use all entries again.
+func (k *kernel) whole() { k.kept.passes = false }
+
+// normalise does the two products of an iteration of Algorithm 1 in one pass over the kernel, or the entries w of it:
 //
 //	a = M v,  u = mu / a,  s = M' u.
-func (k *kernel) normalise(mu, v, a, u, s []float64) {
+func (k *kernel) normalise(w *sparse, mu, v, a, u, s []float64) {
 	k.blocks(s, func(from, to, _ int, part []float64) {
-		k.times(nil, from, to, v, a)
+		k.times(w, from, to, v, a)
 		for i := from; i < to; i++ {
 			u[i] = mu[i] / a[i]
 		}
-		k.add(nil, from, to, u, part)
+		k.add(w, from, to, u, part)
 	})
 }
 

@@ -44,7 +44,7 @@ func TestNormalise(t *testing.T) {
 		for _, threads := range []int{1, 2, 5} {
 			runtime.GOMAXPROCS(threads)
 			got := [3][]float64{make([]float64, k), make([]float64, k), make([]float64, n)}
-			m.normalise(mu, v, got[0], got[1], got[2])
+			m.normalise(nil, mu, v, got[0], got[1], got[2])
 			if first[0] == nil {
 				first = got
 				for i := range k {

@@ -29,6 +29,7 @@ func (s *fast) limitReached() bool {
 type level struct {
 	last  bool    // it is the final one
 	goal  float64 // residual to reach
+	tries int     // how often entries of the kernel were left out
 	check float64 // residual at which the gap is looked at next
 	gap   float64 // that of the last look
 	bias  float64 // the posterior bound over the gap asked for, at that look
@@ -60,7 +61,13 @@ func (s *fast) solve(reg float64) ending {
 			s.best, s.since = s.res, 0
 		}
 		if s.atGoal() {
-			return s.endAtGoal()
+			if !s.last || s.k.few() == nil {
+				return s.endAtGoal()
+			}
+			// Once more with the full kernel, and on with that if need be.
+			s.k.whole()
+			s.tries = sparseTries
+			continue
 		}
 		if end := s.checkStall(); end != running {
 			return end
@@ -156,6 +163,9 @@ func (s *fast) lastTry() bool { return s.try == len(schedules)-1 }
 
 // advance takes a step of Algorithm 1 or, where those promise to take long, Newton's.
 func (s *fast) advance() {
+	if s.k.few() == nil {
+		s.trySparse()
+	}
 	rate := s.res / s.prev
 	s.prev = s.res
 	if s.plain++; s.plain <= s.wait || steps(s.res, s.goal, rate) < 12 {

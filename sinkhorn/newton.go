@@ -114,7 +114,7 @@ func (s *fast) target(w *system) (delta, r []float64) {
 		return delta, r
 	}
 	// r -= J_AF delta = + P' diag(1/mu) P delta on A.
-	s.k.curvature(nil, w.x, w.y, w.row, w.out)
+	s.k.curvature(s.k.few(), w.x, w.y, w.row, w.out)
 	s.stats.CG++
 	for m, j := range w.act {
 		r[m] += s.v[j] * w.out[j]

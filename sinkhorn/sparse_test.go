@@ -82,13 +82,24 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestLargeSparse solves with compressed rows where there are many, on any number of processors, and with any limit on
-// iterations.
-func TestLargeSparse(t *testing.T) {
+// TestFew solves with passes over the entries that count, where the kernel is large enough for them. The last pass is
+// full, also when the limit on iterations ends the method at any time before.
+func TestFew(t *testing.T) {
 	p := scattered(t, 740, 0.001)
+	// In the first, an entry that was left out comes to count, again and again; in the second, short passes go on to the
+	// end.
 	for _, instance := range []Problem{p, newGenerator(0).problem(730, 730, 1e-4)} {
 		short, b := run(t, instance)
+		if short.k.kept.v0 == nil {
+			t.Fatal("no entries were left out")
+		}
+		if short.k.few() != nil {
+			t.Error("the last pass was not full")
+		}
 		byLogarithms(t, short, b)
+		sums := append([]float64(nil), short.s...)
+		short.pass()
+		numtest.SameBits(t, "column sums", short.s, sums)
 		short.k.free()
 	}
 	if !numtest.Full() {
