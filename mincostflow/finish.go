@@ -45,20 +45,18 @@ func (s *solver) optimum() answer {
 // treePrices returns the prices of the columns, from the unrounded costs along the tree.
 func (s *solver) treePrices() []float64 {
 	in := &s.in
-	k := len(in.Rows)
-	hub := in.hub()
-	s.out.sums = num.Grow(s.out.sums, int(hub)+1)
+	k, hub := len(in.Rows), len(in.Rows)+len(in.lo)
+	s.out.sums = num.Grow(s.out.sums, hub+1)
 	s.out.sums[hub] = num.Twofold{}
-	for v := s.sx.After(hub); v != hub; v = s.sx.After(v) {
-		a := s.sx.Arc(v)
+	for a := range s.sx.Down() {
 		step := a.Cost
 		if !a.Up {
 			step = -step
 		}
-		s.out.sums[v] = s.out.sums[a.Parent].PlusFloat(step)
+		s.out.sums[a.Node] = s.out.sums[a.Parent].PlusFloat(step)
 	}
 	offset := s.offset()
-	g := num.Grow(s.out.g, len(in.Lo))
+	g := num.Grow(s.out.g, len(in.lo))
 	s.out.g = g
 	for j := range g {
 		if !in.live(j) {
@@ -66,9 +64,9 @@ func (s *solver) treePrices() []float64 {
 			continue
 		}
 		x := offset.Plus(s.out.sums[k+j].Neg()).Float()
-		sign, state := in.level(), s.sx.State(j)
+		sign, state := in.level, s.sx.State(j)
 		switch {
-		case sign != 0 || in.net.Room[j] == 0:
+		case sign != 0 || in.room[j] == 0:
 		case state == simplex.AtLower:
 			sign = 1
 		case state == simplex.AtUpper:
@@ -100,14 +98,14 @@ func (s *solver) treePrices() []float64 {
 // given, too: the dual value then varies no more than the bounds do.
 func (s *solver) offset() num.Twofold {
 	in := &s.in
-	for j := 0; j < len(in.Lo) && in.level() == 0; j++ {
+	for j := 0; j < len(in.lo) && in.level == 0; j++ {
 		if s.sx.State(j) == simplex.InTree {
 			return num.Twofold{}
 		}
 	}
 	top, fixed, bottom := -1, -1, -1 // columns of least tree price, with room and without, and of the largest
 	price := s.out.sums[len(in.Rows):]
-	for j := range in.Lo {
+	for j := range in.lo {
 		if !in.live(j) {
 			continue
 		}
@@ -115,7 +113,7 @@ func (s *solver) offset() num.Twofold {
 			bottom = j
 		}
 		first := &fixed
-		if in.net.Room[j] > 0 {
+		if in.room[j] > 0 {
 			first = &top
 		}
 		if *first < 0 || price[j].Hi < price[*first].Hi {
@@ -123,9 +121,9 @@ func (s *solver) offset() num.Twofold {
 		}
 	}
 	switch {
-	case in.level() > 0:
+	case in.level > 0:
 		return price[bottom]
-	case in.level() < 0, top < 0:
+	case in.level < 0, top < 0:
 		return price[fixed]
 	}
 	return price[top]
@@ -137,26 +135,26 @@ func (s *solver) offset() num.Twofold {
 // at the prices g.
 func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	in := &s.in
-	k, hub := int32(len(in.Rows)), in.hub()
-	s.out.sums = num.Grow(s.out.sums, int(hub)+1)
+	k := int32(len(in.Rows))
+	s.out.sums = num.Grow(s.out.sums, len(in.Rows)+len(in.lo)+1)
 	net := s.out.sums // what a node has, less what it needs, with all nodes below it
 	q, plan := s.supplies(net), s.out.plan[:0]
-	for v := s.sx.Before(hub); v != hub; v = s.sx.Before(v) {
-		a, x := s.sx.Arc(v), net[v]
+	for a := range s.sx.Up() {
+		x := net[a.Node]
 		net[a.Parent] = net[a.Parent].Plus(x)
 		switch a.Kind {
 		case simplex.Artificial:
-			if m := x.Float(); v < k && m > 0 {
-				at := bestColumn(s.sx.Row(int(v)), g)
-				plan = append(plan, entry{v, int32(at), m, s.sx.ScaledRow(int(v))[at]})
+			if m := x.Float(); a.Node < k && m > 0 {
+				at := bestColumn(s.sx.Row(int(a.Node)), g)
+				plan = append(plan, entry{a.Node, int32(at), m, s.sx.ScaledRow(int(a.Node))[at]})
 			}
 		case simplex.Slack:
-			j := v - k
-			q[j] = min(max(num.Twofold{Hi: in.Lo[j]}.Plus(x).Float(), in.Lo[j]), in.Hi[j])
+			j := a.Node - k
+			q[j] = min(max(num.Twofold{Hi: in.lo[j]}.Plus(x).Float(), in.lo[j]), in.hi[j])
 		case simplex.Real:
-			i, j, m := v, a.Parent-k, x.Float()
+			i, j, m := a.Node, a.Parent-k, x.Float()
 			if !a.Up {
-				i, j, m = a.Parent, v-k, -m
+				i, j, m = a.Parent, a.Node-k, -m
 			}
 			if m > 0 && (a.Flow > 0 || m >= noise || in.tiny(i, j)) {
 				plan = append(plan, entry{i, j, m, a.Cost})
@@ -173,16 +171,16 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 func (s *solver) supplies(net []num.Twofold) []float64 {
 	in := &s.in
 	k := len(in.Rows)
-	net[in.hub()] = num.Twofold{}
+	net[k+len(in.lo)] = num.Twofold{}
 	copy(net, in.Mass)
-	q := num.Grow(s.out.q, len(in.Lo))
+	q := num.Grow(s.out.q, len(in.lo))
 	for j := range q {
-		q[j] = in.Lo[j]
+		q[j] = in.lo[j]
 		if s.sx.State(j) == simplex.AtUpper {
-			q[j] = in.Hi[j]
+			q[j] = in.hi[j]
 		}
 		need := num.Twofold{Hi: q[j]}
-		if in.Point != nil {
+		if in.point != nil {
 			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
 			need = in.target(j)
 		}
@@ -192,7 +190,7 @@ func (s *solver) supplies(net []num.Twofold) []float64 {
 }
 
 // target returns what column j holds if the box is a point.
-func (in *instance) target(j int) num.Twofold { return num.Twofold{Hi: in.Point[j]}.Over(in.Sum) }
+func (in *instance) target(j int) num.Twofold { return num.Twofold{Hi: in.point[j]}.Over(in.pointSum) }
 
 // bestColumn returns the first column with the least row[j] - g[j].
 func bestColumn(row, g []float64) int {
@@ -215,14 +213,14 @@ const (
 
 // tiny reports whether row i or column j has so little that its flows may be below noise.
 func (in *instance) tiny(i, j int32) bool {
-	return in.Mass[i].Hi <= tiny || in.Lo[j] > 0 && in.Lo[j] <= tiny
+	return in.Mass[i].Hi <= tiny || in.lo[j] > 0 && in.lo[j] <= tiny
 }
 
 // repair brings the sum of q, which is in the box, back to 1 after rounding: with columns strictly
 // between their bounds, which costs nothing at an optimum, and only if they cannot bring it within
 // half of what is promised with others. A box of one point is left alone.
 func (in *instance) repair(q []float64) {
-	if in.Point != nil {
+	if in.point != nil {
 		return
 	}
 	over := num.CappedSum(q, 2).PlusFloat(-1)
@@ -231,10 +229,10 @@ func (in *instance) repair(q []float64) {
 			if math.Abs(over.Hi) <= enough {
 				break
 			}
-			if pass == 0 && !(in.Lo[j] < q[j] && q[j] < in.Hi[j]) {
+			if pass == 0 && !(in.lo[j] < q[j] && q[j] < in.hi[j]) {
 				continue
 			}
-			x := min(max(num.Twofold{Hi: q[j]}.Plus(over.Neg()).Float(), in.Lo[j]), in.Hi[j])
+			x := min(max(num.Twofold{Hi: q[j]}.Plus(over.Neg()).Float(), in.lo[j]), in.hi[j])
 			over = over.PlusFloat(x).PlusFloat(-q[j])
 			q[j] = x
 		}

@@ -25,19 +25,19 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 		rows.add(in.Mass[n], s.sx.Scaled(f), true)
 	}
 	for j, x := range a.g {
-		b := in.Hi[j]
+		b := in.hi[j]
 		if x > 0 {
-			b = in.Lo[j]
+			b = in.lo[j]
 		}
-		if in.Point != nil {
-			b = in.Point[j]
+		if in.point != nil {
+			b = in.point[j]
 		}
 		if b > 0 { // or its price may be beyond the scale
-			columns.add(num.Twofold{Hi: b}, s.sx.Scaled(x), in.Point != nil)
+			columns.add(num.Twofold{Hi: b}, s.sx.Scaled(x), in.point != nil)
 		}
 	}
-	if in.Point != nil {
-		columns.value = columns.value.Over(in.Sum)
+	if in.point != nil {
+		columns.value = columns.value.Over(in.pointSum)
 	}
 	return rows.value.Plus(columns.value), rows.size + columns.size
 }

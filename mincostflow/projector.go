@@ -26,7 +26,8 @@ import (
 //
 // All methods may be called from several goroutines at once.
 type Projector struct {
-	in       instance // but for a source
+	matrix   cost.Matrix
+	limits   limits
 	costs    *simplex.Costs
 	settings Settings
 	memory   int64 // of a workspace
@@ -39,15 +40,15 @@ type Projector struct {
 // bounds; the cost matrix is kept and must not change. When ctx ends, the error is ErrNotConverged.
 func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings Settings) (*Projector, error) {
 	ctx = wpmerr.Context(ctx)
-	p := &Projector{settings: settings}
-	err := p.in.setCost(c)
+	_, kv, err := simplex.Dims(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.in.setBox(slices.Clone(lo), slices.Clone(hi)); err != nil {
+	p := &Projector{matrix: c, settings: settings}
+	if err := p.limits.setBox(kv, slices.Clone(lo), slices.Clone(hi)); err != nil {
 		return nil, err
 	}
-	if p.costs, err = simplex.ReadCosts(ctx, c, p.in.net.Low, p.in.net.Room, settings.Memory); err != nil {
+	if p.costs, err = simplex.ReadCosts(ctx, c, p.limits.low, p.limits.room, settings.Memory); err != nil {
 		return nil, err
 	}
 	// What a workspace holds: its part of what all may hold, if the whole matrix is too much.
@@ -107,7 +108,9 @@ func (p *Projector) take() *solver {
 		p.free = p.free[:n-1]
 		return s
 	}
-	return &solver{in: p.in}
+	s := newSolver()
+	s.in.matrix, s.in.limits = p.matrix, &p.limits
+	return s
 }
 
 // give takes a workspace back.
@@ -120,7 +123,8 @@ func (p *Projector) give(s *solver) {
 // project is Project with a workspace.
 func (p *Projector) project(ctx context.Context, s *solver, source []float64, support []int, r *Result) error {
 	ctx = wpmerr.Context(ctx)
-	if err := s.in.setSource(source, support); err != nil {
+	k, _ := p.matrix.Dims()
+	if err := s.in.setSource(k, source, support); err != nil {
 		r.empty()
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -93,7 +94,7 @@ func TestScalesStop(t *testing.T) {
 	optimum := mustTransport(t, c, a, b)
 	stopped, finished := 0, false
 	for most := 1; !finished; most += 1 + most/8 {
-		s := new(solver)
+		s := newSolver()
 		if err := s.in.setTransport(c, a, b); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +102,7 @@ func TestScalesStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r Result
-		err := s.run(&numtest.Asked{Context: context.Background(), Most: most}, Settings{}, &r)
+		err := s.run(&given.Asked{Context: context.Background(), Most: most}, Settings{}, &r)
 		if finished = err == nil; !finished && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 )
 
 // This file makes answers when the context has ended: from what is known, without reading any more costs.
@@ -20,7 +21,7 @@ func (s *solver) cancelled() answer {
 		}
 	}
 	a.q = s.in.fill(nil, has)
-	a.f, a.g = make([]float64, len(s.in.Rows)), make([]float64, len(s.in.Lo))
+	a.f, a.g = make([]float64, len(s.in.Rows)), make([]float64, len(s.in.lo))
 	s.sx.Proved(a.f, a.g)
 	s.bound(&a)
 	return a
@@ -31,10 +32,11 @@ func (s *solver) cancelled() answer {
 func (s *solver) unread(r *Result) {
 	in := &s.in
 	r.empty()
-	has := make([]uint64, len(in.Lo))
-	in.net.Fill(has, unit)
+	k, _ := in.matrix.Dims()
+	has := make([]uint64, len(in.lo))
+	(&simplex.Problem{Low: in.low, Room: in.room}).Fill(has, unit)
 	r.Q = in.fill(r.Q, has)
-	r.Potentials.F, r.Potentials.G = num.Grow(r.Potentials.F, in.K), num.Grow(r.Potentials.G, len(in.Lo))
+	r.Potentials.F, r.Potentials.G = num.Grow(r.Potentials.F, k), num.Grow(r.Potentials.G, len(in.lo))
 	clear(r.Potentials.F)
 	clear(r.Potentials.G)
 	r.Upper, r.Status = s.sx.Most(), Cancelled
@@ -43,7 +45,7 @@ func (s *solver) unread(r *Result) {
 // fill appends the masses of columns that have so many units to q, which is empty.
 func (in *instance) fill(q []float64, has []uint64) []float64 {
 	for j, u := range has {
-		q = append(q, min(max(math.Ldexp(float64(u), -unitBits), in.Lo[j]), in.Hi[j]))
+		q = append(q, min(max(math.Ldexp(float64(u), -unitBits), in.lo[j]), in.hi[j]))
 	}
 	in.repair(q)
 	return q

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // Transport solves plain optimal transport: it moves the distribution a on the rows of c to the distribution b on its
@@ -23,21 +25,24 @@ func Transport(ctx context.Context, c cost.Matrix, a, b []float64) (Result, erro
 
 // setTransport validates a problem of plain transport.
 func (in *instance) setTransport(c cost.Matrix, a, b []float64) error {
-	if err := in.setCost(c); err != nil {
+	k, kv, err := simplex.Dims(c)
+	if err != nil {
 		return err
 	}
+	in.matrix = c
 	if a == nil {
-		a = slices.Repeat([]float64{1}, in.K)
+		a = slices.Repeat([]float64{1}, k)
 	}
-	if err := in.setSource(a, nil); err != nil {
+	if err := in.setSource(k, a, nil); err != nil {
 		return err
 	}
 	if b == nil {
-		b = slices.Repeat([]float64{1}, in.Kv)
+		b = slices.Repeat([]float64{1}, kv)
 	}
-	if err := in.SetTarget(in.Kv, b); err != nil {
+	var box projection.Box
+	if err := box.SetTarget(kv, b); err != nil {
 		return err
 	}
-	in.measure()
+	in.take(box)
 	return nil
 }

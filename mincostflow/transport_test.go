@@ -6,10 +6,12 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -137,6 +139,50 @@ func TestTransportErrors(t *testing.T) {
 		}
 		if _, _, err := VerifyTransport(context.Background(), x.c, x.a, x.b, mustTransport(t, c, half, half)); !errors.Is(err, x.want) {
 			t.Errorf("%s: VerifyTransport says %v, want %v", x.name, err, x.want)
+		}
+	}
+}
+
+// TestEqualMasses: equal masses move along an assignment, one entry for each row and column, and bounds hold for masses
+// that differ by roundings, and when the context ends.
+func TestEqualMasses(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 8, 20, 49, 100, 128, 129} {
+		for _, p := range []float64{1, 2} {
+			c, _, _ := clouds(n, p)
+			for _, masses := range [][2][]float64{{nil, nil}, {uniform(n), uniform(n)}, {repeat(3, n), uniform(n)}} {
+				r := mustTransport(t, c, masses[0], masses[1])
+				row, column := make([]int, n), make([]int, n)
+				for _, e := range r.Plan {
+					if e.Mass > 0x1p-90 { // below, the difference of 3/3n and 1/n, each rounded in twofold precision
+						row[e.I]++
+						column[e.J]++
+					}
+				}
+				if want := slices.Repeat([]int{1}, n); !slices.Equal(row, want) || !slices.Equal(column, want) {
+					t.Fatalf("%d points: entries in rows %v, in columns %v", n, row, column)
+				}
+			}
+			near, other := uniform(n), uniform(n)
+			for i := range near {
+				near[i] *= 1 + float64(i%3-1)*0x1p-52
+			}
+			for i := range 3 {
+				mustTransport(t, c, near, uniform(n))
+				mustTransport(t, c, uniform(n), near)
+				other[0] = (1 + float64(i-1)*0x1p-50) / float64(n)
+				mustTransport(t, c, other, uniform(n))
+				mustTransport(t, c, uniform(n), other)
+			}
+		}
+	}
+	c, _, _ := clouds(100, 1)
+	for left := 0; ; left++ {
+		r, err := Transport(&given.Asked{Context: context.Background(), Most: left}, c, nil, nil)
+		if err == nil {
+			break
+		}
+		if _, _, err := VerifyTransport(context.Background(), c, nil, nil, r); err != nil {
+			t.Fatalf("stopped at look %d: %v", left, err)
 		}
 	}
 }

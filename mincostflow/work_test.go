@@ -40,14 +40,17 @@ func TestWorkCounts(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name           string
+		n              int
 		p              float64
 		weighted       bool
 		pivots, sweeps int
 	}{
-		{"plane, p = 1, equal", 1, false, 4238, 10}, {"plane, p = 1, weighted", 1, true, 5278, 14},
-		{"plane, p = 2, equal", 2, false, 3134, 7}, {"plane, p = 2, weighted", 2, true, 3363, 10},
+		{"plane, p = 1, equal", 400, 1, false, 4238, 10}, {"plane, p = 1, weighted", 400, 1, true, 5278, 14},
+		{"plane, p = 2, equal", 400, 2, false, 3134, 7}, {"plane, p = 2, weighted", 400, 2, true, 3363, 10},
+		{"20 points, p = 1, equal", 20, 1, false, 0, 1}, {"100 points, p = 1, equal", 100, 1, false, 0, 1}, // an assignment
+		{"128 points, p = 2, equal", 128, 2, false, 0, 1},
 	} {
-		c, a, b := clouds(400, tt.p)
+		c, a, b := clouds(tt.n, tt.p)
 		if !tt.weighted {
 			a, b = nil, nil
 		}

@@ -5,7 +5,8 @@ import "github.com/wpm-go/wpm/cost"
 // Instance is a validated problem: the dimensions of the cost, the rows with mass, and the box. The cost itself is
 // checked where it is read, by CheckRow. The slices of Source are reused by the next problem.
 type Instance struct {
-	K, Kv int // rows and columns of the cost
+	Matrix cost.Matrix
+	K, Kv  int // its rows and columns
 	Source
 	Box
 }
@@ -21,8 +22,9 @@ func (in *Instance) Set(p Problem) error {
 	return in.Box.Set(in.Kv, p.Lo, p.Hi)
 }
 
-// SetCost takes the dimensions of c. Errors: those of Dims.
+// SetCost takes c for the cost. Errors: those of Dims.
 func (in *Instance) SetCost(c cost.Matrix) (err error) {
+	in.Matrix = c
 	in.K, in.Kv, err = Dims(c)
 	return err
 }

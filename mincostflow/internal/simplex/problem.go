@@ -37,6 +37,9 @@ type Problem struct {
 	Supply []uint64    // units on each of them, at most MaxUnits in all
 	Low    []uint64    // columns take so many units at least
 	Room   []uint64    // and so many more at most; those with neither take no part
+	// Rounded says that Supply and Low are masses rounded to units, and that a column without room may as well get some
+	// hundred units more or less.
+	Rounded bool
 }
 
 // Dims returns the shape of a cost. ErrShape: it has no entries, or too many rows and columns for a tree.

@@ -7,13 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/wpm-go/wpm/mincostflow/internal/assignment"
 	"github.com/wpm-go/wpm/mincostflow/internal/newton"
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
-// A solve begins with a star, or with a forest from one of two rooms: row prices by Newton's method where rows, or rows
-// with much mass, are few (package newton), or a smaller problem of the same kind where rows and columns are many
-// (package start). Starts change the work, never the answer's certificate.
+// A solve begins with a star, or with a forest from one of three rooms: an optimal assignment for some equal masses on
+// either side (package assignment), row prices by Newton's method where rows, or rows with much mass, are few (package
+// newton), or a smaller problem of the same kind where rows and columns are many (package start). Starts change the work, never the answer's certificate.
 //
 // What a forest leaves over is on artificial arcs, priced at first a little above the prices of their nodes. Trees stay
 // small then, and few potentials change much. These prices rise, step by step, until nothing is left over.
@@ -44,6 +45,7 @@ func (s *Solver) Start(ctx context.Context, mostPivots int) {
 	problem := start.Problem{Supply: p.Supply, Low: p.Low, Room: p.Room, Top: s.rows.top(), Costs: (*starter)(s)}
 	k, much := len(p.Supply), uint64(math.MaxUint64)
 	switch {
+	case p.Rounded && assignment.Start(problem, f):
 	case k <= lightRows && newton.Start(problem, f):
 	case start.Multiscale(problem, (*starter)(s), f):
 		s.pr.cut()
