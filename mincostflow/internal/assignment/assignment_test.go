@@ -26,7 +26,7 @@ const unit = 1 << 61
 
 // problem has n equal masses on either side, in units that are rounded as those of a distribution.
 func problem(n int, data []float64) start.Problem {
-	u := uint64(unit / n)
+	u := unit / uint64(n)
 	p := start.Problem{Supply: slices.Repeat([]uint64{u}, n), Low: slices.Repeat([]uint64{u + 1}, n), Room: make([]uint64, n),
 		Top: slices.Max(data), Costs: matrix{n, data, new(math.MaxInt)}}
 	p.Supply[0] += unit - uint64(n)*u
