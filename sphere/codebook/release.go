@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
@@ -73,18 +72,22 @@ func (c *Codebook) SimulateAtoms(r io.Reader, atoms [][]float64, weights []float
 	return c.draw(c.memoryFor(atoms), r, func() ([][]float64, []float64, error) { return atoms, weights, nil })
 }
 
-// rehearse does what a release does for one atom and for several, on four candidates, data of no meaning and a seed that
-// counts for nothing, and rounds a law. So before the debit the system has loaded the code of either, the stack has its
-// size, and the heap has room for the law.
+// rehearse does what a release does for one atom and for several, on a seed that counts for nothing, and rounds a law. So
+// before the debit the system has loaded the code of either, the stack has its size, and the heap has room for the law.
 func (c *Codebook) rehearse() {
-	small := &Codebook{cfg: Config{Dim: c.cfg.Dim, P: c.cfg.P, Points: 4, High: 1, Atoms: 3},
-		lo: []float64{0.1, 0.1, 0.1, 0.1}, hi: []float64{0.4, 0.4, 0.4, 0.4}}
-	vector := strings.Repeat(",1", c.cfg.Dim)
-	for _, text := range []string{"1,-0.5" + vector, "5,1" + vector + "\n3,-1" + vector + "\n2,0" + vector, "-"} {
-		m, data := small.newMemory(3), []byte(text)
-		small.law(m, Seed{}, func() ([][]float64, []float64, error) { return small.parsePrivate(m, data) })
+	small, texts := rehearsal(c.cfg.P)
+	for _, text := range texts {
+		m := small.newMemory(small.cfg.Atoms)
+		small.law(m, Seed{}, func() ([][]float64, []float64, error) { return small.parsePrivate(m, []byte(text)) })
 	}
 	c.box.Round(c.lo)
+}
+
+// rehearsal returns four candidates in the plane, and data of no meaning: an atom, three atoms, and what is unusable.
+func rehearsal(p float64) (*Codebook, []string) {
+	return &Codebook{cfg: Config{Dim: 1, P: p, Points: 4, High: 1, Atoms: 3},
+		lo: []float64{0.1, 0.1, 0.1, 0.1}, hi: []float64{0.4, 0.4, 0.4, 0.4},
+	}, []string{"1,-0.5,1\n", "5,1,1\n3,-1,1\n2,0,1\n", "-\n"}
 }
 
 // A reading returns the atoms and weights of a client. It runs once, after everything is drawn.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
@@ -438,5 +439,27 @@ func TestFixedListBiasesMeans(t *testing.T) {
 	// above 12 times that with probability 6e-6.
 	if !(many <= one*math.Sqrt(12./lists)) {
 		t.Errorf("the mean of %d lists is off by %v", lists, many)
+	}
+}
+
+// TestRehearsal: the rehearsal is of one atom and of three, whose assignment moves mass, and of unusable data.
+func TestRehearsal(t *testing.T) {
+	for _, p := range []float64{1, 2, 3} {
+		c, texts := rehearsal(p)
+		for i, want := range []int{1, 3, 0} {
+			m := c.newMemory(c.cfg.Atoms)
+			points, mu, err := c.read(m, func() ([][]float64, []float64, error) { return c.parsePrivate(m, []byte(texts[i])) })
+			if len(mu) != want || (err == nil) != (want > 0) {
+				t.Fatalf("data %d have %d atoms, want %d: %v", i, len(mu), want, err)
+			}
+			if want < 2 {
+				continue
+			}
+			a := newAssignment(m, c.costs(m, Seed{}, points), mu, c.lo, c.hi)
+			work := a.work
+			if mass := a.solve(); a.work == work || math.Abs(num.Sum(mass)-1) > 1e-15 { // four roundings
+				t.Errorf("p = %v: no mass is moved: %v", p, mass)
+			}
+		}
 	}
 }
