@@ -48,7 +48,7 @@
 //	d = 2,  N = 64,   eps = 4    2.3 %
 //
 // N = 20 / S is enough, where S is the share of the optimal cap (sphere.Measure). For several atoms, the projection is
-// closer in W_2 than the release of a random atom: on S^2 with 20 atoms by .81 at eps = 1, and by a half at eps = 4.
+// closer in W_2 than a random atom: on S^2 with 20 atoms, by a factor 0.81 at eps = 1 and by a half at eps = 4.
 //
 // Candidates and costs take N (d+1) (1 + atoms) operations. With d = 63 and N = 1024 a release takes 1 ms for a point
 // and 3 ms for 20 atoms. Memory is 20 bytes for each pair of candidate and atom, and two float64 for each coordinate of

@@ -39,7 +39,7 @@ func (c *Codebook) memoryFor(atoms [][]float64) *memory {
 	return c.newMemory(min(max(len(atoms), 1), c.cfg.Atoms))
 }
 
-// float64s returns n zeros.
+// float64s returns n numbers. They are 0, unless anyPoint has begun again from the start.
 func (m *memory) float64s(n int) []float64 {
 	x := m.coords[m.used:][:n:n]
 	m.used += n
