@@ -139,8 +139,8 @@ func TestLedgerWait(t *testing.T) {
 	}
 }
 
-// Who waits looks again after a while, not all the time, and not after another error. The clock is synctest's, which the
-// pauses alone move.
+// Who waits looks again after a while, not all the time, and not after another error. Only the pauses move the clock,
+// which is that of synctest.
 func TestRetryPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, tries := time.Now(), 0
