@@ -253,8 +253,8 @@ var classes = []struct {
 }{
 	{"panic", []error{errPanic}},
 	{"refused", []error{errRefused}},
-	{"not-converged", []error{wpmerr.ErrNotConverged, wpmerr.ErrNotConverged, wpmerr.ErrNotConverged}},
-	{"infeasible", []error{wpmerr.ErrInfeasible, ldp.ErrInfeasible, wpmerr.ErrInfeasible}},
+	{"not-converged", []error{wpmerr.ErrNotConverged}},
+	{"infeasible", []error{wpmerr.ErrInfeasible, ldp.ErrInfeasible}},
 }
 
 // kind says what class of exception the error is.
