@@ -17,6 +17,7 @@ _INTEGERS = (
     "of precision. If this behaviour is unwanted, please make sure your input histogram consists of floating point "
     "elements.")
 _PROCESSES = "The 'processes' parameter has been deprecated. Multiprocessing should be done outside of POT."
+_FLOAT64 = np.dtype(np.float64)
 _SUM = 1.5e-7  # by how much POT lets the masses differ: 7 decimals, as numpy.testing counts them
 
 
@@ -50,13 +51,18 @@ def _ask(op, cost, shape, atoms, names=None, **arrays):
         most = 4 + k + 2 * kv + 3 * (atoms + kv)  # a plan is a forest: it has less entries than rows and columns
         if x is None:
             x = _lib.call_bare(op, cost, atoms * kv, most, names, **arrays)
-        q, f, g, plan = 4, 4 + kv, 4 + kv + k, 4 + 2 * kv + k  # where they begin
-        i, j, mass = x[plan:].reshape(3, -1)
-        out = {"numbers": x[:q], "q": x[q:f], "f": x[f:g], "g": x[g:plan], "i": i.view(np.int64), "j": j.view(np.int64),
-               "mass": mass}
+        f, g, i, j, mass = _parts(x, k, kv)
+        out = {"numbers": x[:4], "q": x[4:4 + kv], "f": f, "g": g, "i": i, "j": j, "mass": mass}
     value, lower, upper, pivots = out["numbers"].tolist()
     return Plan(value=value, lower=lower, upper=upper, potentials=(out["f"], out["g"]), pivots=int(pivots),
                 entries=(out["i"], out["j"], out["mass"]), shape=shape, q=out["q"])
+
+
+def _parts(x, k, kv):
+    """Return the potentials and the plan (i, j, mass) of an answer to transport, which has four numbers and q first."""
+    f, g, plan = 4 + kv, 4 + kv + k, 4 + 2 * kv + k  # where they begin
+    i, j, mass = x[plan:].reshape(3, -1)
+    return x[f:g], x[g:plan], i.view(np.int64), j.view(np.int64), mass
 
 
 # ---- POT's functions
@@ -65,7 +71,7 @@ def _ask(op, cost, shape, atoms, names=None, **arrays):
 def _plain(a, b, M):
     """Report whether these are arrays as the library takes them, whose shapes fit. Their entries may be anything."""
     for x in (a, b, M):
-        if type(x) is not np.ndarray or x.dtype != np.float64 or not x.flags.c_contiguous:
+        if type(x) is not np.ndarray or x.dtype is not _FLOAT64 or not x.flags.c_contiguous:
             return False
     return a.ndim == b.ndim == 1 and M.shape == (a.size, b.size) and M.size > 0
 
@@ -124,12 +130,12 @@ def _allowed(M):
 def _threads(n):
     if n is None or (isinstance(n, str) and n.lower() == "max"):
         return
-    if not isinstance(n, numbers.Integral) or n < 1:
+    if not isinstance(n, (int, numbers.Integral)) or n < 1:
         raise InputError('numThreads should either be "max" or a strictly positive integer')
 
 
 def _number(x, name):
-    if not isinstance(x, numbers.Real):
+    if not isinstance(x, (int, float, numbers.Real)):
         raise InputError(f"{name} is {x!r:.40}, not a number")
     return x
 
@@ -146,23 +152,25 @@ def _potentials(init, a, b):
     array(v, "potentials_init[1]", size=len(b))
 
 
-def _solve(a, b, M, forbidden, center_dual, plan=True, dual=True):
-    """Return what POT's solver does: plan (or None), cost and potentials, with the mass of a, and the pivots it took.
+def _solve(a, b, M, forbidden, center_dual, plan, dual):
+    """Return what POT's solver does: plan, cost and potentials, with the mass of a, and the pivots it took.
 
-    Without dual there need not be potentials. Then the library checks all entries, if it can: numpy's checks would take
-    as long as the library between 20 points.
+    Without plan or dual these are None. The library checks all entries, if it can: after each call of it the caches are
+    cold, and numpy's checks would take a tenth of its time between 100 points.
     """
     total = float(a.sum())
-    if not plan and not dual and forbidden is None:
-        x = _lib.transport(a, b, M, False)
-        if x is not None:
-            return None, float(x[0]) * total, None, None, int(x[3])
-    a, b, M = array(a, "a"), array(b, "b"), array(M, "M", ndim=2)
-    low = min(float(M.min()), 0.0)
-    r = _ask("transport", "{}", M.shape, len(a), NAMES, C=M if low == 0 else M - low, a=a, b=b)
-    (u, v), value, (i, j, mass) = r.potentials, r.value, r.entries
-    if low < 0:  # the solver's costs are not negative
-        u, value = u + low, float(mass @ M[i, j])
+    x = _lib.transport(a, b, M, plan or dual) if forbidden is None else None
+    if x is not None:
+        value, pivots = x.item(0), int(x.item(3))
+        if plan or dual:
+            u, v, i, j, mass = _parts(x, *M.shape)
+    else:
+        a, b, M = array(a, "a"), array(b, "b"), array(M, "M", ndim=2)
+        low = min(float(M.min()), 0.0)
+        r = _ask("transport", "{}", M.shape, len(a), NAMES, C=M if low == 0 else M - low, a=a, b=b)
+        (u, v), value, (i, j, mass), pivots = r.potentials, r.value, r.entries, r.pivots
+        if low < 0:  # the solver's costs are not negative
+            u, value = u + low, float(mass @ M[i, j])
     if forbidden is not None:
         i, j, mass, value = _without(i, j, mass, M, forbidden)
     G = None
@@ -173,10 +181,12 @@ def _solve(a, b, M, forbidden, center_dual, plan=True, dual=True):
     elif plan:
         G = np.zeros(M.shape)
         G[i, j] = mass * total
-    if center_dual or not (a.all() and b.all()):
+    if not dual:
+        u = v = None
+    elif center_dual or not (a.all() and b.all()):
         c = (b.dot(v) - a.dot(u)) / (total + b.sum())
         u, v = u + c, v - c
-    return G, value * total, u, v, r.pivots
+    return G, value * total, u, v, pivots
 
 
 def _without(i, j, mass, M, forbidden):
@@ -202,7 +212,7 @@ def _same_mass(a, b, column=None):
 
 def _warn(dtype, pivots, most, level=3):
     """Give POT's warnings to the caller of emd or emd2."""
-    if not np.issubdtype(dtype, np.floating):
+    if dtype.kind != "f":
         warnings.warn(_INTEGERS, stacklevel=level)
     if pivots > most:
         warnings.warn(f"numItermax is {most}, and the solver took {pivots} pivots: it goes on to the optimum",
@@ -270,7 +280,7 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
     if check_marginals:
         _same_mass(a, b)
     _potentials(potentials_init, a, b)
-    G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual)
+    G, cost, u, v, pivots = _solve(a, b, M, forbidden, center_dual, True, log)
     _warn(dtype, pivots, numItermax)
     G = G.astype(dtype, copy=False)
     if not log:
