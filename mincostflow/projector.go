@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 	"github.com/wpm-go/wpm/projection"
@@ -31,9 +31,7 @@ type Projector struct {
 	costs    *simplex.Costs
 	settings Settings
 	memory   int64 // of a workspace
-
-	mu   sync.Mutex
-	free []*solver
+	free     parallel.Spare[solver]
 }
 
 // NewProjector checks the costs, the bounds and the settings, as Project does. It copies the
@@ -69,9 +67,20 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 	if r == nil {
 		return fmt.Errorf("%w: no Result to fill", wpmerr.ErrShape)
 	}
-	s := p.take()
-	defer p.give(s)
-	return p.project(ctx, s, source, support, r)
+	s := p.free.Get()
+	defer p.free.Put(s)
+	s.in.matrix, s.in.limits = p.matrix, &p.limits
+	ctx = wpmerr.Context(ctx)
+	k, _ := p.matrix.Dims()
+	if err := s.in.setSource(k, source, support); err != nil {
+		r.empty()
+		return err
+	}
+	if err := s.load(ctx, p.costs, p.memory); err != nil {
+		s.unread(r)
+		return err
+	}
+	return s.run(ctx, p.settings, r)
 }
 
 // All projects n distributions with as many workers as there are processors; the calling goroutine is one of them. All
@@ -91,46 +100,8 @@ func (p *Projector) All(ctx context.Context, n int, get func(i int) (source []fl
 	if get == nil || emit == nil {
 		return fmt.Errorf("%w: All needs get and emit", wpmerr.ErrShape)
 	}
-	stream := projection.NewStream[Result](min(4*runtime.GOMAXPROCS(0), n))
-	return stream.Run(ctx, n, func(ctx context.Context, i int, at *projection.Slot[Result]) {
+	return projection.Stream(ctx, n, min(4*runtime.GOMAXPROCS(0), n), func(ctx context.Context, i int, r *Result) error {
 		source, support := get(i)
-		at.Err = p.Project(ctx, source, support, &at.Result)
-		at.Done()
+		return p.Project(ctx, source, support, r)
 	}, emit)
-}
-
-// take returns a workspace.
-func (p *Projector) take() *solver {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.free); n > 0 {
-		s := p.free[n-1]
-		p.free = p.free[:n-1]
-		return s
-	}
-	s := newSolver()
-	s.in.matrix, s.in.limits = p.matrix, &p.limits
-	return s
-}
-
-// give takes a workspace back.
-func (p *Projector) give(s *solver) {
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
-}
-
-// project is Project with a workspace.
-func (p *Projector) project(ctx context.Context, s *solver, source []float64, support []int, r *Result) error {
-	ctx = wpmerr.Context(ctx)
-	k, _ := p.matrix.Dims()
-	if err := s.in.setSource(k, source, support); err != nil {
-		r.empty()
-		return err
-	}
-	if err := s.load(ctx, p.costs, p.memory); err != nil {
-		s.unread(r)
-		return err
-	}
-	return s.run(ctx, p.settings, r)
 }

@@ -10,90 +10,91 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// Stream computes many results at a time and hands them on in order. It serves one call of Run.
+// Stream computes n results at a time and hands them on in order. It calls work once for every index below n, on as many
+// goroutines as there are processors, the calling one among them. It calls emit for every index in ascending order, on
+// the calling goroutine. r is left over from an earlier index, so that its memory can be reused: it belongs to work, and
+// then to emit until emit returns. err is the error of work. Work is ahead of emit by at most so many indices as there
+// are slots.
 //
-// Results lie in slots, which are reused: slot i mod len serves index i. Work is ahead of emit by at most the number of
-// slots.
-type Stream[R any] struct {
-	mu      sync.Mutex
-	changed sync.Cond
-	next    int // index to be claimed
-	out     int // index to be emitted
-	end     int // no index from here on is claimed
-	stopped bool
-	slots   []Slot[R]
-}
-
-// Slot is the place of one result.
-type Slot[R any] struct {
-	Result R     // left over from an earlier index, so that its memory can be reused
-	Err    error // what emit gets beside it
-	of     *Stream[R]
-	full   bool
-}
-
-// NewStream returns a stream with the given number of slots, at least one.
-func NewStream[R any](slots int) *Stream[R] {
-	s := &Stream[R]{slots: make([]Slot[R], max(1, slots))}
-	s.changed.L = &s.mu
-	for i := range s.slots {
-		s.slots[i].of = s
-	}
-	return s
-}
-
-// Run calls work once for every index below n, on as many goroutines as there are processors, the calling one among
-// them. It calls emit for every index in ascending order, on the calling goroutine; the result belongs to emit until
-// emit returns. work fills its slot and calls Done, or leaves the slot to another goroutine that will.
-//
-// Run stops early if emit returns an error, and returns this error; if ctx ends, and returns ErrNotConverged; or if
-// Stop is called, and returns nil. emit is then not called for the remaining indices, and the context of work ends. Run
-// returns when all calls of work have returned. A panic of work or emit becomes a panic of Run. If Run has not stopped
-// early and some slots hold an error, it returns a *BatchError.
-func (s *Stream[R]) Run(ctx context.Context, n int, work func(ctx context.Context, i int, at *Slot[R]),
+// Stream stops early if emit returns an error, and returns this error, or if ctx ends, and returns ErrNotConverged. emit
+// is then not called for the remaining indices, and the context of work ends. Stream returns when all calls of work have
+// returned. A panic of work or emit becomes a panic of Stream. If it has not stopped early and work has failed, the error
+// is a *BatchError.
+func Stream[R any](ctx context.Context, n, slots int, work func(ctx context.Context, i int, r *R) error,
 	emit func(i int, r *R, err error) error) error {
 	inner, cancel := context.WithCancel(ctx)
-	s.end = n
+	s := &stream[R]{end: n, slots: make([]slot[R], max(1, slots))}
+	s.changed.L = &s.mu
+	s.work = func(i int) {
+		at := s.slot(i)
+		err := work(inner, i, &at.result)
+		s.change(func() { at.err, at.full = err, true })
+	}
 	var others parallel.Group
 	for range min(runtime.GOMAXPROCS(0), n) - 1 {
 		others.Go(func() {
 			back := false
 			defer func() {
 				if !back { // work has panicked, and its slot will never be full
-					s.Stop()
+					s.stop()
 				}
 			}()
-			for i, at, _ := s.claim(nil); at != nil; i, at, _ = s.claim(nil) {
-				work(inner, i, at)
+			for i, ok := s.claim(nil); ok; i, ok = s.claim(nil) {
+				s.work(i)
 			}
 			back = true
 		})
 	}
 	defer others.Wait() // and panic if one of them has
 	defer cancel()
-	defer s.Stop() // also when emit panics
-	batch := BatchError{Users: n}
-	for i := range n {
-		at := &s.slots[i%len(s.slots)]
-		j, free, full := s.claim(at)
-		for ; free != nil; j, free, full = s.claim(at) {
-			work(inner, j, free) // this goroutine works, too, while there is nothing to emit
+	defer s.stop() // also when emit panics
+	return s.emitAll(ctx, emit)
+}
+
+// stream is one call of Stream. Slots are reused: number i mod len serves index i.
+type stream[R any] struct {
+	work    func(i int)
+	mu      sync.Mutex
+	changed sync.Cond
+	next    int // index to be claimed
+	out     int // index to be emitted
+	end     int // no index from here on is claimed
+	stopped bool
+	slots   []slot[R]
+}
+
+// slot is the place of one result.
+type slot[R any] struct {
+	result R
+	err    error
+	full   bool
+}
+
+func (s *stream[R]) slot(i int) *slot[R] { return &s.slots[i%len(s.slots)] }
+
+// emitAll hands all results to emit, and works while there is nothing to hand on.
+func (s *stream[R]) emitAll(ctx context.Context, emit func(i int, r *R, err error) error) error {
+	batch := BatchError{Users: s.end}
+	for i := range s.end {
+		at := s.slot(i)
+		for j, ok := s.claim(at); ok; j, ok = s.claim(at) {
+			s.work(j)
 		}
-		if !full {
-			return nil // stopped
+		if !at.full {
+			return nil // a panic has stopped it
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%w after %d of %d distributions", wpmerr.Ended(ctx), i, n)
+			return fmt.Errorf("%w after %d of %d distributions", wpmerr.Ended(ctx), i, s.end)
 		}
-		if at.Err != nil {
+		if at.err != nil {
 			if batch.Failed++; batch.Failed == 1 {
-				batch.First, batch.Err = i, at.Err
+				batch.First, batch.Err = i, at.err
 			}
 		}
-		if err := emit(i, &at.Result, at.Err); err != nil {
+		if err := emit(i, &at.result, at.err); err != nil {
 			return err
 		}
-		s.release(at)
+		s.change(func() { at.full, s.out = false, s.out+1 })
 	}
 	if batch.Failed > 0 {
 		return &batch
@@ -101,43 +102,28 @@ func (s *Stream[R]) Run(ctx context.Context, n int, work func(ctx context.Contex
 	return nil
 }
 
-// Done hands the result on to emit.
-func (at *Slot[R]) Done() {
-	s := at.of
-	s.mu.Lock()
-	at.full = true
-	s.mu.Unlock()
-	s.changed.Broadcast()
-}
-
-// Stop ends the stream: no more indices are claimed, and Run returns without waiting for slots that are not done.
-func (s *Stream[R]) Stop() {
-	s.mu.Lock()
-	s.stopped = true
-	s.mu.Unlock()
-	s.changed.Broadcast()
-}
-
-// claim returns the next index and its slot, as soon as there is room for it. It returns no slot when the stream has
-// stopped, when there are no more indices or, if until is not nil, when that slot is full. It says whether it is.
-func (s *Stream[R]) claim(until *Slot[R]) (i int, free *Slot[R], full bool) {
+// claim returns the next index, as soon as there is a slot for it. It returns none when the stream has stopped, when
+// there are no more indices or, if until is not nil, when that slot is full.
+func (s *stream[R]) claim(until *slot[R]) (i int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.stopped && (until == nil && s.next < s.end || until != nil && !until.full) {
 		if s.next < s.end && s.next-s.out < len(s.slots) {
 			s.next++
-			return s.next - 1, &s.slots[(s.next-1)%len(s.slots)], false
+			return s.next - 1, true
 		}
 		s.changed.Wait()
 	}
-	return 0, nil, until != nil && until.full
+	return 0, false
 }
 
-// release frees the slot that was emitted for another index.
-func (s *Stream[R]) release(at *Slot[R]) {
+// stop ends the stream: no more indices are claimed.
+func (s *stream[R]) stop() { s.change(func() { s.stopped = true }) }
+
+// change calls f while no one else looks, and wakes those that wait.
+func (s *stream[R]) change(f func()) {
 	s.mu.Lock()
-	at.full, at.Err = false, nil
-	s.out++
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	f()
 	s.changed.Broadcast()
 }

@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -22,16 +21,15 @@ func TestStream(t *testing.T) {
 			for _, slots := range []int{0, 1, 3, 400} {
 				var calls, ahead, out atomic.Int64
 				next := 0
-				err := NewStream[int](slots).Run(context.Background(), n, func(_ context.Context, i int, at *Slot[int]) {
+				err := Stream(context.Background(), n, slots, func(_ context.Context, i int, r *int) error {
 					calls.Add(1)
 					if d := int64(i) - out.Load(); d >= int64(max(1, slots)) {
 						ahead.Add(1)
 					}
-					at.Result = i * i
-					if at.Err = nil; i%100 == 5 {
-						at.Err = bad
+					if *r = i * i; i%100 == 5 {
+						return bad
 					}
-					at.Done()
+					return nil
 				}, func(i int, r *int, err error) error {
 					if i != next || *r != i*i || (err != nil) != (i%100 == 5) {
 						t.Errorf("emit(%d, %d, %v), want %d", i, *r, err, next)
@@ -56,64 +54,24 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamElsewhere: slots may be filled by goroutines that are not the stream's.
-func TestStreamElsewhere(t *testing.T) {
-	s := NewStream[string](8)
-	queue := make(chan func(), 8)
-	var group parallel.Group
-	for range 2 {
-		group.Go(func() {
-			defer s.Stop()
-			for f := range queue {
-				f()
-			}
-		})
-	}
-	next := 0
-	err := s.Run(context.Background(), 100, func(_ context.Context, i int, at *Slot[string]) {
-		fill := func() {
-			at.Result = fmt.Sprint(i)
-			at.Done()
-		}
-		if i%3 == 0 {
-			fill()
-			return
-		}
-		queue <- fill
-	}, func(i int, r *string, _ error) error {
-		if *r != fmt.Sprint(next) || i != next {
-			t.Errorf("%d: %s, want %d", i, *r, next)
-		}
-		next++
-		return nil
-	})
-	close(queue)
-	group.Wait()
-	if err != nil || next != 100 {
-		t.Errorf("%v after %d", err, next)
-	}
-}
-
-// TestStreamStops: by emit, by the context, by Stop, and by panics of work and emit.
+// TestStreamStops: by emit, by the context, and by panics of work and emit.
 func TestStreamStops(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	boom := errors.New("boom")
 	for _, procs := range []int{1, 4} {
 		runtime.GOMAXPROCS(procs)
 		for _, at := range []int{0, 1, 17, 99} {
-			run := func(work func(s *Stream[int], i int) bool, emit func(cancel func()) error) (calls int,
+			run := func(work func(i int), emit func(cancel func()) error) (calls int,
 				thrown any, err error) {
-				s := NewStream[int](6)
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				defer func() { thrown = recover() }()
 				var running atomic.Int64
-				err = s.Run(ctx, 100, func(_ context.Context, i int, to *Slot[int]) {
+				err = Stream(ctx, 100, 6, func(_ context.Context, i int, _ *int) error {
 					running.Add(1)
 					defer running.Add(-1)
-					if work(s, i) {
-						to.Done()
-					}
+					work(i)
+					return nil
 				}, func(i int, _ *int, _ error) error {
 					calls++
 					if i == at {
@@ -122,11 +80,11 @@ func TestStreamStops(t *testing.T) {
 					return nil
 				})
 				if running.Load() != 0 {
-					t.Error("Run is back, and work is not")
+					t.Error("Stream is back, and work is not")
 				}
 				return
 			}
-			work := func(*Stream[int], int) bool { return true }
+			work := func(int) {}
 			none := func(func()) error { return nil }
 			if calls, _, err := run(work, func(func()) error { return boom }); err != boom || calls != at+1 {
 				t.Errorf("emit fails at %d: %v after %d calls", at, err, calls)
@@ -138,22 +96,13 @@ func TestStreamStops(t *testing.T) {
 			if _, thrown, _ := run(work, func(func()) error { panic("emit") }); thrown != "emit" {
 				t.Errorf("emit panics at %d: %v", at, thrown)
 			}
-			calls, thrown, _ := run(func(_ *Stream[int], i int) bool {
+			calls, thrown, _ := run(func(i int) {
 				if i == at {
 					panic("work")
 				}
-				return true
 			}, none)
 			if p, ok := thrown.(*parallel.Panic); thrown != "work" && (!ok || p.Value != "work") || calls > at {
 				t.Errorf("work panics at %d: %v after %d calls", at, thrown, calls)
-			}
-			if calls, _, err := run(func(s *Stream[int], i int) bool {
-				if i == at {
-					s.Stop()
-				}
-				return i < at
-			}, none); err != nil || calls > at {
-				t.Errorf("stopped at %d: %v after %d calls", at, err, calls)
 			}
 		}
 	}
