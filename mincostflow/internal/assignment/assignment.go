@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
@@ -109,18 +110,10 @@ var works = sync.Pool{New: func() any { return new(work) }}
 // resize makes place for n rows.
 func (w *work) resize(n int) {
 	w.n, w.looks = n, mostLooks*n*n
-	w.cells, w.v, w.dist = grow(w.cells, n*n), grow(w.v, n), grow(w.dist, n)
-	w.col, w.row, w.from = grow(w.col, n), grow(w.row, n), grow(w.from, n)
-	w.list, w.free = grow(w.list, n), grow(w.free, n)
+	w.cells, w.v, w.dist = num.Grow(w.cells, n*n), num.Grow(w.v, n), num.Grow(w.dist, n)
+	w.col, w.row, w.from = num.Grow(w.col, n), num.Grow(w.row, n), num.Grow(w.from, n)
+	w.list, w.free = num.Grow(w.list, n), num.Grow(w.free, n)
 }
 
 // of returns the costs of row i.
 func (w *work) of(i int32) []int64 { return w.cells[int(i)*w.n : (int(i)+1)*w.n] }
-
-// grow returns a slice of length n, reusing s when it is large enough. The contents are left over.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}

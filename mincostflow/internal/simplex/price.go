@@ -248,19 +248,7 @@ func (p *pricer) bestListed(i int) (best *candidate, least float64) {
 	pi := t.pi[t.k : t.k+t.n]
 	magic := t.magic()
 	m := t.pi[i]
-	c := 0
-	for ; c+2 <= len(list); c += 2 { // in pairs: the time of a loop of one depends on where the linker puts it
-		l := list[c : c+2 : c+2]
-		x0 := ((l[0].cost + magic) - magic) + pi[l[0].col]
-		x1 := ((l[1].cost + magic) - magic) + pi[l[1].col]
-		if x0 < m {
-			m, best = x0, &l[0]
-		}
-		if x1 < m {
-			m, best = x1, &l[1]
-		}
-	}
-	if c < len(list) {
+	for c := range list {
 		if x := ((list[c].cost + magic) - magic) + pi[list[c].col]; x < m {
 			m, best = x, &list[c]
 		}

@@ -20,9 +20,9 @@ func (p *pricer) pass() bool {
 	return p.blocks > 1 || p.drain()
 }
 
-// cut cuts sweeps into blocks of rows, if they are worth it.
+// cut cuts sweeps into blocks of rows, if they are worth it: not where columns have room.
 func (p *pricer) cut() {
-	if t := p.tree; p.rows.large(t.k) && t.k <= tallest*t.n {
+	if t := p.tree; p.rows.large(t.k) && t.k <= tallest*t.n && t.slackColumns() == 0 {
 		p.blocks = min(max(sweepBlocks, t.k/sweepRows), mostBlocks)
 	}
 }

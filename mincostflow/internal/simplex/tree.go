@@ -304,27 +304,15 @@ func (t *basis) enterSlack(from, end int) bool {
 	pi := t.pi[t.k+from:][:len(sign)]
 	best, at := 0.0, 0
 	// The reduced cost is -p to fill up, p to empty. (Dead columns: +Inf * 0.)
-	j := 0
-	for ; j+4 <= len(pi); j += 4 {
-		p, l := pi[j:j+4:j+4], sign[j:j+4:j+4]
-		x0, x1, x2, x3 := p[0]*l[0], p[1]*l[1], p[2]*l[2], p[3]*l[3]
-		if x0 > best || x1 > best || x2 > best || x3 > best {
-			for d, x := range [4]float64{x0, x1, x2, x3} {
-				if x > best {
-					best, at = x, j+d
-				}
-			}
-		}
-	}
-	for ; j < len(pi); j++ {
-		if x := pi[j] * sign[j]; x > best {
+	for j, x := range pi {
+		if x *= sign[j]; x > best {
 			best, at = x, j
 		}
 	}
 	if best == 0 {
 		return false
 	}
-	j = from + at
+	j := from + at
 	if v := int32(t.k + j); sign[at] > 0 {
 		t.pivot(v, t.root, Slack, 0, -best, t.room[j])
 	} else {
