@@ -215,7 +215,7 @@ func (p *proof) close() {
 // rounded down.
 func (p *proof) shift() float64 {
 	f, b := p.f, p.b
-	if t := kl.BestShift(b, p.c.lo, p.c.hi, make([]int32, len(b))); t != 0 {
+	if t := kl.BestShift(b, p.c.lo, p.c.hi); t != 0 {
 		for i, x := range f {
 			f[i] = math.Nextafter(x+t, math.Inf(-1))
 		}

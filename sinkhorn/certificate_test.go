@@ -30,7 +30,7 @@ func TestBestShift(t *testing.T) {
 			}
 			return v
 		}
-		got := value(kl.BestShift(b, lo, hi, make([]int32, n)))
+		got := value(kl.BestShift(b, lo, hi))
 		for _, x := range append([]float64{0}, b...) {
 			if v := value(x); v > got+1e-14 { // sums of at most 12 terms of size 1
 				t.Fatalf("bestShift(%v, %v, %v) reaches %v, but %v gives %v", b, lo, hi, got, x, v)

@@ -200,7 +200,7 @@ func TestThreshold(t *testing.T) {
 			}
 		}
 		lo, hi := box(g.mass(kv), []float64{0.3, 3}[n%2])
-		x := kl.BestShift(b, lo, hi, make([]int32, kv))
+		x := kl.BestShift(b, lo, hi)
 		var least, most float64
 		on := false
 		for j, y := range b {

@@ -37,7 +37,7 @@ func TestNoShift(t *testing.T) {
 		if !(high > 1) {
 			continue
 		}
-		got := kl.BestShift(b, lo, hi, make([]int32, n))
+		got := kl.BestShift(b, lo, hi)
 		if value(got) != best {
 			t.Errorf("b = %v, lo = %v, hi = %v: %v has the value %v, the best is %v", b, lo, hi, got, value(got), best)
 		}

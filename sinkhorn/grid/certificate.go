@@ -138,7 +138,7 @@ func (s *solver) potentials(a *answer) {
 	// The potentials of the plan itself: see Result.
 	a.posterior = max(0, a.transport-num.Dot(l.mu, f)-a.priceSum)
 	k.transform(b, v)
-	t := kl.BestShift(b, l.lo, l.hi, make([]int32, n))
+	t := kl.BestShift(b, l.lo, l.hi)
 	for j := range b {
 		b[j] -= t
 	}

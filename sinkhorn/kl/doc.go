@@ -14,7 +14,8 @@
 //
 // Workspace.Project brackets theta between two neighbouring breakpoints and solves for it there. There is no tolerance,
 // and no iteration that could stop early. q is in the box to the last bit, and its exact sum is 1 up to n * 2^-52. The
-// expected time is O(n), by selection of medians, as Kiwiel (2008) does for continuous quadratic knapsacks.
+// breakpoints are divided at medians of a few, where Kiwiel (2008) divides those of continuous quadratic knapsacks at
+// the median of all. Each of the O(log n) divisions takes O(n).
 //
 // Scale finds theta from a guess by Newton's method, in one or two passes if the guess is good. It may fail.
 //

@@ -1,7 +1,9 @@
 package kl
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
 )
@@ -30,12 +32,25 @@ func Dual(mu, f, g, lo, hi []float64) (value, off float64) {
 
 // BestShift maximises t + sum_j min(lo_j (b_j - t), hi_j (b_j - t)), concave and piecewise linear in t with breaks at
 // b_j. Its slope is 1 - (sum of lo where b_j > t) - (sum of hi where b_j < t): the answer is where it changes sign.
-// It returns 0 if that is as good. order is scratch space, one for every column.
-func BestShift(b, lo, hi []float64, order []int32) float64 {
+// It returns 0 if that is as good.
+func BestShift(b, lo, hi []float64) (t float64) {
 	if left, right := slopes(b, lo, hi); left >= 0 && right <= 0 {
 		return 0
 	}
-	return threshold(b, lo, hi, order)
+	need := 1.0 // to be found in hi - lo of the least b
+	order := make([]int, len(b))
+	for j, l := range lo {
+		order[j] = j
+		need -= l
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b[i], b[j]) })
+	for _, j := range order {
+		t = b[j]
+		if need -= hi[j] - lo[j]; need <= 0 {
+			break
+		}
+	}
+	return t
 }
 
 // slopes returns those of the function of BestShift on both sides of t = 0.
@@ -54,56 +69,6 @@ func slopes(b, lo, hi []float64) (left, right float64) {
 		}
 	}
 	return left, right
-}
-
-// threshold finds t such that lo where b > t and hi where b < t leave no more than one column in doubt. It uses
-// order, one for every column.
-func threshold(b, lo, hi []float64, order []int32) float64 {
-	mass := 0.0 // of the settled columns
-	for j := range order {
-		order[j] = int32(j)
-		mass += lo[j]
-	}
-	need := 1 - mass // to be found in hi - lo of the least b
-	open := order
-	t := 0.0
-	for len(open) > 0 {
-		t = median(b[open[0]], b[open[len(open)/2]], b[open[len(open)-1]])
-		l, r, less, same := partition(open, b, lo, hi, t)
-		switch {
-		case need < less:
-			open = open[:l]
-		case need <= less+same:
-			return t
-		default:
-			need -= less + same
-			open = open[r:]
-		}
-	}
-	return t
-}
-
-// partition orders columns into those of b below t, up to l, at t, up to r, and above. less and same are the room of
-// the first two, hi - lo.
-func partition(open []int32, b, lo, hi []float64, t float64) (l, r int, less, same float64) {
-	r = len(open)
-	for i := 0; i < r; {
-		j := open[i]
-		switch x := b[j]; {
-		case x < t:
-			less += hi[j] - lo[j]
-			open[i], open[l] = open[l], j
-			l++
-			i++
-		case x > t:
-			r--
-			open[i], open[r] = open[r], j
-		default:
-			same += hi[j] - lo[j]
-			i++
-		}
-	}
-	return l, r, less, same
 }
 
 func median(x, y, z float64) float64 { return math.Max(math.Min(x, y), math.Min(math.Max(x, y), z)) }

@@ -76,15 +76,16 @@ func (w *Workspace) most(hi []float64) float64 {
 	return sum.Float()
 }
 
-// narrow halves the breakpoints between from and to, and settles the columns that have none left there. It reports
-// false if there was nothing to halve: all columns are then settled. Only positive numbers are added, so nothing
-// cancels.
+// narrow divides the breakpoints between from and to at about the median (Tukey's ninther), and settles the columns
+// that have none left there. It reports false if there was nothing to divide: all columns are then settled. Only
+// positive numbers are added, so nothing cancels.
 func (w *Workspace) narrow(logS, lo, hi []float64) bool {
 	w.findCuts()
 	if len(w.cuts) == 0 {
 		return false
 	}
-	t := quickSelect(w.cuts, len(w.cuts)/2)
+	c, n := w.cuts, len(w.cuts)-1
+	t := median(median(c[0], c[n/8], c[n/4]), median(c[3*n/8], c[n/2], c[5*n/8]), median(c[3*n/4], c[7*n/8], c[n]))
 	if w.mass(t, logS, lo, hi) < 1 {
 		w.from = t
 	} else {
@@ -334,43 +335,4 @@ func shift(q, lo, hi []float64, d, enough float64) {
 			return
 		}
 	}
-}
-
-// quickSelect returns the element of rank m of xs, which it reorders. Pivots are medians of three.
-func quickSelect(xs []float64, m int) float64 {
-	for len(xs) > 12 {
-		p := median(xs[0], xs[len(xs)/2], xs[len(xs)-1])
-		i, j := halves(xs, p)
-		switch {
-		case m <= j:
-			xs = xs[:j+1]
-		case m >= i:
-			xs = xs[i:]
-			m -= i
-		default:
-			return p
-		}
-	}
-	slices.Sort(xs)
-	return xs[m]
-}
-
-// halves orders xs into what is at most p, up to j, and what is at least p, from i; between them is p alone. (Hoare,
-// Algorithm 63: Partition, 1961.)
-func halves(xs []float64, p float64) (i, j int) {
-	j = len(xs) - 1
-	for i <= j {
-		for xs[i] < p {
-			i++
-		}
-		for xs[j] > p {
-			j--
-		}
-		if i <= j {
-			xs[i], xs[j] = xs[j], xs[i]
-			i++
-			j--
-		}
-	}
-	return i, j
 }

@@ -3,34 +3,7 @@ package kl
 import (
 	"math"
 	"testing"
-
-	"github.com/wpm-go/wpm/internal/numtest"
 )
-
-func TestQuickSelect(t *testing.T) {
-	g := numtest.NewSplitMix64(12)
-	intn := func(n int) int { return int(g.Uint64() % uint64(n)) }
-	for n := 1; n < 200; n++ {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = float64(intn(1 + n/2))
-		}
-		m := intn(n)
-		y := append([]float64(nil), x...)
-		got := quickSelect(y, m)
-		below, same := 0, 0
-		for _, v := range x {
-			if v < got {
-				below++
-			} else if v == got {
-				same++
-			}
-		}
-		if !(below <= m && m < below+same) {
-			t.Errorf("rank %d of %v is not %v", m, x, got)
-		}
-	}
-}
 
 func TestRepair(t *testing.T) {
 	for _, c := range []struct{ q, lo, hi []float64 }{

@@ -14,7 +14,7 @@ import (
 //	q_j = min(max(e^theta s_j, lo_j), hi_j),  sum_j q_j = 1.
 //
 // s need not have mass 1, and only differences of logS matter for q. q is in the box to the last bit, and its exact sum
-// is 1 up to n * 2^-52. The time is O(n) on average.
+// is 1 up to n * 2^-52. The time is O(n log n) on average.
 //
 // If every column is at a bound, every theta of an interval is a solution, and one of them is returned. It is finite,
 // except if the lower bounds leave no mass to a column with lo_j = 0 < s_j: then it is -Inf. Columns with s_j = 0
