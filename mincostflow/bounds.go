@@ -32,8 +32,7 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 		r.Plan[n] = Entry{I: in.Rows[e.i], J: int(e.j), Mass: e.mass}
 	}
 	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
-	k, _ := in.matrix.Dims()
-	r.Potentials.F = num.Grow(r.Potentials.F, k)
+	r.Potentials.F = num.Grow(r.Potentials.F, in.K)
 	r.Status = a.status
 	r.Stats = Stats(s.sx.Stats())
 	return s.allRows(r.Potentials.F, a.g, a.f, settings, &r.Status)
@@ -41,7 +40,7 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 
 // bound sorts the plan of a and fills in its cost, what it lacks, and the dual value.
 func (s *solver) bound(a *answer) {
-	a.plan = s.sortPlan(a.plan, len(s.in.Rows), len(s.in.lo))
+	a.plan = s.sortPlan(a.plan, len(s.in.Rows), len(s.in.Lo))
 	a.objective, a.missing = s.primal(a.q, a.plan)
 	a.value, a.size = s.dual(a)
 }
@@ -62,7 +61,7 @@ func (s *solver) primal(q []float64, plan []entry) (objective, missing num.Twofo
 		s.out.sums = append(s.out.sums, num.Twofold{Hi: x})
 	}
 	row, column := s.out.sums[:len(in.Mass)], s.out.sums[len(in.Mass):] // what is left of them
-	for j := range in.point {
+	for j := range in.Point {
 		// Both the point and its rounded form q are targets: take the smaller.
 		if p := in.target(j); p.Hi < q[j] || p.Hi == q[j] && p.Lo < 0 {
 			column[j] = p

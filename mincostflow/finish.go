@@ -45,7 +45,7 @@ func (s *solver) optimum() answer {
 // treePrices returns the prices of the columns, from the unrounded costs along the tree.
 func (s *solver) treePrices() []float64 {
 	in := &s.in
-	k, hub := len(in.Rows), len(in.Rows)+len(in.lo)
+	k, hub := len(in.Rows), len(in.Rows)+len(in.Lo)
 	s.out.sums = num.Grow(s.out.sums, hub+1)
 	s.out.sums[hub] = num.Twofold{}
 	for a := range s.sx.Down() {
@@ -56,7 +56,7 @@ func (s *solver) treePrices() []float64 {
 		s.out.sums[a.Node] = s.out.sums[a.Parent].PlusFloat(step)
 	}
 	offset := s.offset()
-	g := num.Grow(s.out.g, len(in.lo))
+	g := num.Grow(s.out.g, len(in.Lo))
 	s.out.g = g
 	for j := range g {
 		if !in.live(j) {
@@ -64,9 +64,9 @@ func (s *solver) treePrices() []float64 {
 			continue
 		}
 		x := offset.Plus(s.out.sums[k+j].Neg()).Float()
-		sign, state := in.level, s.sx.State(j)
+		sign, state := in.level(), s.sx.State(j)
 		switch {
-		case sign != 0 || in.room[j] == 0:
+		case sign != 0 || in.net.Room[j] == 0:
 		case state == simplex.AtLower:
 			sign = 1
 		case state == simplex.AtUpper:
@@ -98,14 +98,14 @@ func (s *solver) treePrices() []float64 {
 // given, too: the dual value then varies no more than the bounds do.
 func (s *solver) offset() num.Twofold {
 	in := &s.in
-	for j := 0; j < len(in.lo) && in.level == 0; j++ {
+	for j := 0; j < len(in.Lo) && in.level() == 0; j++ {
 		if s.sx.State(j) == simplex.InTree {
 			return num.Twofold{}
 		}
 	}
 	top, fixed, bottom := -1, -1, -1 // columns of least tree price, with room and without, and of the largest
 	price := s.out.sums[len(in.Rows):]
-	for j := range in.lo {
+	for j := range in.Lo {
 		if !in.live(j) {
 			continue
 		}
@@ -113,7 +113,7 @@ func (s *solver) offset() num.Twofold {
 			bottom = j
 		}
 		first := &fixed
-		if in.room[j] > 0 {
+		if in.net.Room[j] > 0 {
 			first = &top
 		}
 		if *first < 0 || price[j].Hi < price[*first].Hi {
@@ -121,9 +121,9 @@ func (s *solver) offset() num.Twofold {
 		}
 	}
 	switch {
-	case in.level > 0:
+	case in.level() > 0:
 		return price[bottom]
-	case in.level < 0, top < 0:
+	case in.level() < 0, top < 0:
 		return price[fixed]
 	}
 	return price[top]
@@ -136,7 +136,7 @@ func (s *solver) offset() num.Twofold {
 func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	in := &s.in
 	k := int32(len(in.Rows))
-	s.out.sums = num.Grow(s.out.sums, len(in.Rows)+len(in.lo)+1)
+	s.out.sums = num.Grow(s.out.sums, len(in.Rows)+len(in.Lo)+1)
 	net := s.out.sums // what a node has, less what it needs, with all nodes below it
 	q, plan := s.supplies(net), s.out.plan[:0]
 	for a := range s.sx.Up() {
@@ -150,7 +150,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 			}
 		case simplex.Slack:
 			j := a.Node - k
-			q[j] = min(max(num.Twofold{Hi: in.lo[j]}.Plus(x).Float(), in.lo[j]), in.hi[j])
+			q[j] = min(max(num.Twofold{Hi: in.Lo[j]}.Plus(x).Float(), in.Lo[j]), in.Hi[j])
 		case simplex.Real:
 			i, j, m := a.Node, a.Parent-k, x.Float()
 			if !a.Up {
@@ -171,16 +171,16 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 func (s *solver) supplies(net []num.Twofold) []float64 {
 	in := &s.in
 	k := len(in.Rows)
-	net[k+len(in.lo)] = num.Twofold{}
+	net[k+len(in.Lo)] = num.Twofold{}
 	copy(net, in.Mass)
-	q := num.Grow(s.out.q, len(in.lo))
+	q := num.Grow(s.out.q, len(in.Lo))
 	for j := range q {
-		q[j] = in.lo[j]
+		q[j] = in.Lo[j]
 		if s.sx.State(j) == simplex.AtUpper {
-			q[j] = in.hi[j]
+			q[j] = in.Hi[j]
 		}
 		need := num.Twofold{Hi: q[j]}
-		if in.point != nil {
+		if in.Point != nil {
 			// Not q, which is rounded: its error would run along the tree, and be charged at the largest cost.
 			need = in.target(j)
 		}
@@ -190,7 +190,7 @@ func (s *solver) supplies(net []num.Twofold) []float64 {
 }
 
 // target returns what column j holds if the box is a point.
-func (in *instance) target(j int) num.Twofold { return num.Twofold{Hi: in.point[j]}.Over(in.pointSum) }
+func (in *instance) target(j int) num.Twofold { return num.Twofold{Hi: in.Point[j]}.Over(in.Sum) }
 
 // bestColumn returns the first column with the least row[j] - g[j].
 func bestColumn(row, g []float64) int {
@@ -213,14 +213,14 @@ const (
 
 // tiny reports whether row i or column j has so little that its flows may be below noise.
 func (in *instance) tiny(i, j int32) bool {
-	return in.Mass[i].Hi <= tiny || in.lo[j] > 0 && in.lo[j] <= tiny
+	return in.Mass[i].Hi <= tiny || in.Lo[j] > 0 && in.Lo[j] <= tiny
 }
 
 // repair brings the sum of q, which is in the box, back to 1 after rounding: with columns strictly
 // between their bounds, which costs nothing at an optimum, and only if they cannot bring it within
 // half of what is promised with others. A box of one point is left alone.
 func (in *instance) repair(q []float64) {
-	if in.point != nil {
+	if in.Point != nil {
 		return
 	}
 	over := num.CappedSum(q, 2).PlusFloat(-1)
@@ -229,10 +229,10 @@ func (in *instance) repair(q []float64) {
 			if math.Abs(over.Hi) <= enough {
 				break
 			}
-			if pass == 0 && !(in.lo[j] < q[j] && q[j] < in.hi[j]) {
+			if pass == 0 && !(in.Lo[j] < q[j] && q[j] < in.Hi[j]) {
 				continue
 			}
-			x := min(max(num.Twofold{Hi: q[j]}.Plus(over.Neg()).Float(), in.lo[j]), in.hi[j])
+			x := min(max(num.Twofold{Hi: q[j]}.Plus(over.Neg()).Float(), in.Lo[j]), in.Hi[j])
 			over = over.PlusFloat(x).PlusFloat(-q[j])
 			q[j] = x
 		}

@@ -46,7 +46,7 @@ func holds(v reflect.Value, seen map[uintptr]bool) bool {
 func TestForget(t *testing.T) {
 	for _, n := range []int{5, 140, 400} { // a star, a start from a smaller problem, blocks of rows
 		c, a, b := clouds(n, 2)
-		s := newSolver()
+		s := new(solver)
 		if err := s.in.setTransport(c, a, b); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestForget(t *testing.T) {
 // TestWorkspaceIsReusable solves one problem after the other with one solver, whose slices are full of
 // the last one.
 func TestWorkspaceIsReusable(t *testing.T) {
-	s := newSolver()
+	s := new(solver)
 	for seed := range 300 {
 		p := newDraw(uint64(seed) + 21e6).problem(9)
 		if err := s.in.set(p); err != nil {

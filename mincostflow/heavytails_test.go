@@ -126,7 +126,7 @@ func TestHeavyMasses(t *testing.T) {
 		target := r.heavyTail(kv)
 		normalise(target)
 		p.Lo, p.Hi = box(target, float64(d.Intn(3))*0.4)
-		if err := newSolver().in.set(p); err != nil {
+		if err := new(solver).in.set(p); err != nil {
 			continue // bounds that no distribution meets
 		}
 		mustProject(t, p, Settings{noKnapsack: true})

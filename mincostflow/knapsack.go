@@ -15,36 +15,36 @@ func (s *solver) knapsack() answer {
 	row := s.sx.ScaledRow(0)
 	order := s.out.counts[:0]
 	for j := range row {
-		if in.hi[j] > 0 {
+		if in.Hi[j] > 0 {
 			order = append(order, j)
 		}
 	}
 	s.out.counts = order
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
 
-	s.out.q, s.out.g, s.out.plan = append(s.out.q[:0], in.lo...), num.Grow(s.out.g, len(in.lo)), s.out.plan[:0]
+	s.out.q, s.out.g, s.out.plan = append(s.out.q[:0], in.Lo...), num.Grow(s.out.g, len(in.Lo)), s.out.plan[:0]
 	a := answer{status: Optimal, q: s.out.q, g: s.out.g, plan: s.out.plan}
-	left := num.CappedSum(in.lo, 2).Neg().PlusFloat(1)
+	left := num.CappedSum(in.Lo, 2).Neg().PlusFloat(1)
 	threshold := row[order[0]]
 	for _, j := range order {
-		if left.Hi <= 0 || in.point != nil {
+		if left.Hi <= 0 || in.Point != nil {
 			break
 		}
 		threshold = row[j]
-		rest := left.PlusFloat(-in.hi[j]).PlusFloat(in.lo[j])
+		rest := left.PlusFloat(-in.Hi[j]).PlusFloat(in.Lo[j])
 		if rest.Hi < 0 {
-			a.q[j] = min(max(left.PlusFloat(in.lo[j]).Float(), in.lo[j]), in.hi[j])
+			a.q[j] = min(max(left.PlusFloat(in.Lo[j]).Float(), in.Lo[j]), in.Hi[j])
 			break
 		}
-		a.q[j] = in.hi[j]
+		a.q[j] = in.Hi[j]
 		left = rest
 	}
-	if in.level < 0 {
+	if in.level() < 0 {
 		threshold = row[order[len(order)-1]] // every column is full: no price above zero
 	}
 	in.repair(a.q)
 	for j, x := range a.q {
-		if in.hi[j] == 0 {
+		if in.Hi[j] == 0 {
 			a.g[j] = math.Inf(-1)
 			continue
 		}

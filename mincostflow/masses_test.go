@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -200,8 +201,8 @@ func TestBoxUnits(t *testing.T) {
 
 func TestSourceUnits(t *testing.T) {
 	mu := append(repeat(1.0/49, 49), 1e-300)
-	in := new(instance)
-	if err := in.setSource(len(mu), mu, nil); err != nil {
+	in := &instance{Instance: projection.Instance{K: len(mu)}}
+	if err := in.setSource(mu, nil); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]uint64, 50)

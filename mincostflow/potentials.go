@@ -25,19 +25,19 @@ func (s *solver) dual(a *answer) (value num.Twofold, size float64) {
 		rows.add(in.Mass[n], s.sx.Scaled(f), true)
 	}
 	for j, x := range a.g {
-		b := in.hi[j]
+		b := in.Hi[j]
 		if x > 0 {
-			b = in.lo[j]
+			b = in.Lo[j]
 		}
-		if in.point != nil {
-			b = in.point[j]
+		if in.Point != nil {
+			b = in.Point[j]
 		}
 		if b > 0 { // or its price may be beyond the scale
-			columns.add(num.Twofold{Hi: b}, s.sx.Scaled(x), in.point != nil)
+			columns.add(num.Twofold{Hi: b}, s.sx.Scaled(x), in.Point != nil)
 		}
 	}
-	if in.point != nil {
-		columns.value = columns.value.Over(in.pointSum)
+	if in.Point != nil {
+		columns.value = columns.value.Over(in.Sum)
 	}
 	return rows.value.Plus(columns.value), rows.size + columns.size
 }

@@ -3,6 +3,8 @@ package mincostflow
 import (
 	"slices"
 	"testing"
+
+	"github.com/wpm-go/wpm/projection"
 )
 
 func TestRepair(t *testing.T) {
@@ -18,7 +20,7 @@ func TestRepair(t *testing.T) {
 		{"already one", []float64{0.5, 0.5}, []float64{0, 0}, []float64{1, 1}, []float64{0.5, 0.5}},
 		{"less than an ulp of the first", []float64{0.5, 0.5, 0x1p-60}, repeat(0, 3), repeat(1, 3), []float64{0.5, 0.5, 0}},
 	} {
-		in := &instance{limits: &limits{lo: c.lo, hi: c.hi}}
+		in := &instance{Instance: projection.Instance{Box: projection.Box{Lo: c.lo, Hi: c.hi}}}
 		in.repair(c.q)
 		if !slices.Equal(c.q, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.q, c.want)

@@ -18,39 +18,39 @@ const lostMass = projection.LostMass
 
 // instance is a validated problem in the form that the solvers work on. Its slices are reused by the next.
 type instance struct {
-	matrix            cost.Matrix
-	projection.Source // its rows with mass
-	*limits
+	projection.Instance
+	net simplex.Problem // the same in units
 }
 
-// limits is what the columns may hold.
-type limits struct {
-	lo, hi []float64 // the box, or the point rounded to floats when it is one
-	// When the box is one point by rounding, or a target, point holds the bounds that describe it: the point
-	// is point / pointSum exactly, and lo = hi = that, rounded.
-	point    []float64
-	pointSum num.Twofold
-	level    int // then +1 if the lower bounds fill everything and -1 if the upper ones do, else 0
-
-	low, room []uint64 // the box in units
+// level is +1 if the lower bounds fill everything but for a rounding, -1 if the upper ones do, and else 0.
+func (in *instance) level() int {
+	if in.Point == nil {
+		return 0
+	}
+	return in.Full
 }
 
 // set validates p.
 func (in *instance) set(p Problem) error {
-	k, kv, err := simplex.Dims(p.Cost)
-	if err != nil {
+	if err := in.setCost(p.Cost); err != nil {
 		return err
 	}
-	in.matrix = p.Cost
-	if err := in.setSource(k, p.Source, p.Support); err != nil {
+	if err := in.setSource(p.Source, p.Support); err != nil {
 		return err
 	}
-	return in.setBox(kv, p.Lo, p.Hi)
+	return in.setBox(p.Lo, p.Hi)
 }
 
-// setSource checks the source, for k rows.
-func (in *instance) setSource(k int, source []float64, support []int) error {
-	if err := in.Source.Set(k, source, support); err != nil {
+// setCost checks the shape of the cost.
+func (in *instance) setCost(c cost.Matrix) (err error) {
+	in.net.Cost = c
+	in.K, in.Kv, err = simplex.Dims(c)
+	return err
+}
+
+// setSource checks the source.
+func (in *instance) setSource(source []float64, support []int) error {
+	if err := in.Source.Set(in.K, source, support); err != nil {
 		return err
 	}
 	for n, m := range in.Mass {
@@ -62,24 +62,19 @@ func (in *instance) setSource(k int, source []float64, support []int) error {
 }
 
 // setBox checks the bounds.
-func (x *limits) setBox(kv int, lo, hi []float64) error {
-	var b projection.Box
-	if err := b.Set(kv, lo, hi); err != nil {
+func (in *instance) setBox(lo, hi []float64) error {
+	if err := in.Box.Set(in.Kv, lo, hi); err != nil {
 		return err
 	}
-	x.take(b)
+	in.measure()
 	return nil
 }
 
-// take makes b what the columns may hold.
-func (x *limits) take(b projection.Box) {
-	x.lo, x.hi, x.point, x.pointSum, x.level = b.Lo, b.Hi, b.Point, b.Sum, 0
-	if b.Point != nil {
-		x.level = b.Full
-	}
-	x.low, x.room = num.Grow(x.low, len(x.lo)), num.Grow(x.room, len(x.lo))
-	boxUnits(x.lo, x.hi, x.low, x.room)
+// measure writes the box in units.
+func (in *instance) measure() {
+	in.net.Low, in.net.Room = num.Grow(in.net.Low, in.Kv), num.Grow(in.net.Room, in.Kv)
+	boxUnits(in.Lo, in.Hi, in.net.Low, in.net.Room)
 }
 
 // live reports whether column j takes part, that is, whether it may take anything.
-func (x *limits) live(j int) bool { return x.low[j] > 0 || x.room[j] > 0 }
+func (in *instance) live(j int) bool { return in.net.Low[j] > 0 || in.net.Room[j] > 0 }

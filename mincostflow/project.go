@@ -30,7 +30,7 @@ func Project(ctx context.Context, p Problem, settings Settings) (Result, error) 
 }
 
 // solvers keeps workspaces.
-var solvers = sync.Pool{New: func() any { return newSolver() }}
+var solvers = sync.Pool{New: func() any { return new(solver) }}
 
 // release puts s back without anything of the caller's.
 func (s *solver) release() {

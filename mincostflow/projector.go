@@ -26,8 +26,7 @@ import (
 //
 // All methods may be called from several goroutines at once.
 type Projector struct {
-	matrix   cost.Matrix
-	limits   limits
+	in       instance // but for a source
 	costs    *simplex.Costs
 	settings Settings
 	memory   int64 // of a workspace
@@ -38,15 +37,15 @@ type Projector struct {
 // bounds; the cost matrix is kept and must not change. When ctx ends, the error is ErrNotConverged.
 func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings Settings) (*Projector, error) {
 	ctx = wpmerr.Context(ctx)
-	_, kv, err := simplex.Dims(c)
+	p := &Projector{settings: settings}
+	err := p.in.setCost(c)
 	if err != nil {
 		return nil, err
 	}
-	p := &Projector{matrix: c, settings: settings}
-	if err := p.limits.setBox(kv, slices.Clone(lo), slices.Clone(hi)); err != nil {
+	if err := p.in.setBox(slices.Clone(lo), slices.Clone(hi)); err != nil {
 		return nil, err
 	}
-	if p.costs, err = simplex.ReadCosts(ctx, c, p.limits.low, p.limits.room, settings.Memory); err != nil {
+	if p.costs, err = simplex.ReadCosts(ctx, c, p.in.net.Low, p.in.net.Room, settings.Memory); err != nil {
 		return nil, err
 	}
 	// What a workspace holds: its part of what all may hold, if the whole matrix is too much.
@@ -69,10 +68,11 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 	}
 	s := p.free.Get()
 	defer p.free.Put(s)
-	s.in.matrix, s.in.limits = p.matrix, &p.limits
+	if s.in.net.Cost == nil { // it is new
+		s.in = p.in
+	}
 	ctx = wpmerr.Context(ctx)
-	k, _ := p.matrix.Dims()
-	if err := s.in.setSource(k, source, support); err != nil {
+	if err := s.in.setSource(source, support); err != nil {
 		r.empty()
 		return err
 	}

@@ -80,7 +80,7 @@ func TestGenerator(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		if err := newSolver().in.set(p); err != nil {
+		if err := new(solver).in.set(p); err != nil {
 			t.Fatalf("%v", err)
 		}
 		r := solved(t, p, Settings{noKnapsack: true})

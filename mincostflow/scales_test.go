@@ -94,7 +94,7 @@ func TestScalesStop(t *testing.T) {
 	optimum := mustTransport(t, c, a, b)
 	stopped, finished := 0, false
 	for most := 1; !finished; most += 1 + most/8 {
-		s := newSolver()
+		s := new(solver)
 		if err := s.in.setTransport(c, a, b); err != nil {
 			t.Fatal(err)
 		}

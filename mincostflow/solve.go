@@ -5,33 +5,28 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // solver is the workspace of one solve. Its slices are reused by the next.
 type solver struct {
-	in    instance
-	units []uint64 // the source, in units
-	sx    simplex.Solver
-	out   output
+	in  instance
+	sx  simplex.Solver
+	out output
 }
-
-func newSolver() *solver { return &solver{in: instance{limits: new(limits)}} }
 
 // forget drops what belongs to the caller.
 func (s *solver) forget() {
 	s.sx.Forget()
-	s.in.matrix = nil
-	*s.in.limits = limits{low: s.in.low, room: s.in.room}
+	s.in.net.Cost, s.in.Box = nil, projection.Box{}
 }
 
 // load writes the instance in units and reads its costs: see simplex.Solver.
 func (s *solver) load(ctx context.Context, known *simplex.Costs, memory int64) error {
 	in := &s.in
-	s.units = num.Grow(s.units, len(in.Rows))
-	sourceUnits(in.Mass, s.units)
-	p := simplex.Problem{Cost: in.matrix, Rows: in.Rows, Supply: s.units, Low: in.low, Room: in.room,
-		Rounded: in.point != nil}
-	return s.sx.Load(ctx, p, known, memory)
+	in.net.Rows, in.net.Supply, in.net.Rounded = in.Rows, num.Grow(in.net.Supply, len(in.Rows)), in.Point != nil
+	sourceUnits(in.Mass, in.net.Supply)
+	return s.sx.Load(ctx, in.net, known, memory)
 }
 
 // refineTol times its dearest arc is how far from its bound a plan may be that needs no finer grid.

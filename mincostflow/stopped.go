@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
-	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 )
 
 // This file makes answers when the context has ended: from what is known, without reading any more costs.
@@ -21,7 +20,7 @@ func (s *solver) cancelled() answer {
 		}
 	}
 	a.q = s.in.fill(nil, has)
-	a.f, a.g = make([]float64, len(s.in.Rows)), make([]float64, len(s.in.lo))
+	a.f, a.g = make([]float64, len(s.in.Rows)), make([]float64, len(s.in.Lo))
 	s.sx.Proved(a.f, a.g)
 	s.bound(&a)
 	return a
@@ -32,11 +31,10 @@ func (s *solver) cancelled() answer {
 func (s *solver) unread(r *Result) {
 	in := &s.in
 	r.empty()
-	k, _ := in.matrix.Dims()
-	has := make([]uint64, len(in.lo))
-	(&simplex.Problem{Low: in.low, Room: in.room}).Fill(has, unit)
+	has := make([]uint64, len(in.Lo))
+	in.net.Fill(has, unit)
 	r.Q = in.fill(r.Q, has)
-	r.Potentials.F, r.Potentials.G = num.Grow(r.Potentials.F, k), num.Grow(r.Potentials.G, len(in.lo))
+	r.Potentials.F, r.Potentials.G = num.Grow(r.Potentials.F, in.K), num.Grow(r.Potentials.G, len(in.Lo))
 	clear(r.Potentials.F)
 	clear(r.Potentials.G)
 	r.Upper, r.Status = s.sx.Most(), Cancelled
@@ -45,7 +43,7 @@ func (s *solver) unread(r *Result) {
 // fill appends the masses of columns that have so many units to q, which is empty.
 func (in *instance) fill(q []float64, has []uint64) []float64 {
 	for j, u := range has {
-		q = append(q, min(max(math.Ldexp(float64(u), -unitBits), in.lo[j]), in.hi[j]))
+		q = append(q, min(max(math.Ldexp(float64(u), -unitBits), in.Lo[j]), in.Hi[j]))
 	}
 	in.repair(q)
 	return q

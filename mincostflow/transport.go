@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
-	"github.com/wpm-go/wpm/projection"
 )
 
 // Transport solves plain optimal transport: it moves the distribution a on the rows of c to the distribution b on its
@@ -25,24 +23,21 @@ func Transport(ctx context.Context, c cost.Matrix, a, b []float64) (Result, erro
 
 // setTransport validates a problem of plain transport.
 func (in *instance) setTransport(c cost.Matrix, a, b []float64) error {
-	k, kv, err := simplex.Dims(c)
-	if err != nil {
+	if err := in.setCost(c); err != nil {
 		return err
 	}
-	in.matrix = c
 	if a == nil {
-		a = slices.Repeat([]float64{1}, k)
+		a = slices.Repeat([]float64{1}, in.K)
 	}
-	if err := in.setSource(k, a, nil); err != nil {
+	if err := in.setSource(a, nil); err != nil {
 		return err
 	}
 	if b == nil {
-		b = slices.Repeat([]float64{1}, kv)
+		b = slices.Repeat([]float64{1}, in.Kv)
 	}
-	var box projection.Box
-	if err := box.SetTarget(kv, b); err != nil {
+	if err := in.SetTarget(in.Kv, b); err != nil {
 		return err
 	}
-	in.take(box)
+	in.measure()
 	return nil
 }

@@ -5,8 +5,7 @@ import "github.com/wpm-go/wpm/cost"
 // Instance is a validated problem: the dimensions of the cost, the rows with mass, and the box. The cost itself is
 // checked where it is read, by CheckRow. The slices of Source are reused by the next problem.
 type Instance struct {
-	Matrix cost.Matrix
-	K, Kv  int // its rows and columns
+	K, Kv int // rows and columns of the cost
 	Source
 	Box
 }
@@ -22,9 +21,8 @@ func (in *Instance) Set(p Problem) error {
 	return in.Box.Set(in.Kv, p.Lo, p.Hi)
 }
 
-// SetCost takes c for the cost. Errors: those of Dims.
+// SetCost takes the dimensions of c. Errors: those of Dims.
 func (in *Instance) SetCost(c cost.Matrix) (err error) {
-	in.Matrix = c
 	in.K, in.Kv, err = Dims(c)
 	return err
 }

@@ -202,7 +202,7 @@ func TestInstance(t *testing.T) {
 		if err := in.Set(good); err != nil {
 			t.Fatal(err)
 		}
-		if in.Matrix != c || in.K != 3 || in.Kv != 2 || !slices.Equal(in.Rows, []int{0, 2}) || in.Mass[1].Hi != 0.25 ||
+		if in.K != 3 || in.Kv != 2 || !slices.Equal(in.Rows, []int{0, 2}) || in.Mass[1].Hi != 0.25 ||
 			!slices.Equal(in.Lo, good.Lo) || !slices.Equal(in.Hi, good.Hi) || in.Full != 1 || in.Point != nil {
 			t.Errorf("%+v", in)
 		}

@@ -184,7 +184,7 @@ func (in *instance) bareRows(w *watch, f, g []float64, read bool) error {
 	if bare == nil || !read || in.gridRows(f, g, bare) {
 		return nil
 	}
-	err := rowcache.Read(w.ctx, in.Matrix, bare, nil, func(n int, row []float64) error {
+	err := rowcache.Read(w.ctx, in.matrix, bare, nil, func(n int, row []float64) error {
 		if err := projection.CheckRow(bare[n], row, in.Kv); err != nil {
 			return err
 		}

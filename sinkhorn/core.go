@@ -66,10 +66,10 @@ func load(ctx context.Context, in *instance) (*core, error) {
 		c.row, data = make([][]float64, c.k), make([]float64, c.k*c.n)
 	}
 	held := c.full
-	if _, dense := in.Matrix.(*cost.Dense); dense {
+	if _, dense := in.matrix.(*cost.Dense); dense {
 		held = nil // rows are in memory
 	}
-	err := rowcache.Read(ctx, in.Matrix, in.Rows, held, func(r int, row []float64) error {
+	err := rowcache.Read(ctx, in.matrix, in.Rows, held, func(r int, row []float64) error {
 		lo, hi, ok := loops.Extent(row)
 		if !ok || len(row) != in.Kv {
 			return projection.CheckRow(in.Rows[r], row, in.Kv)

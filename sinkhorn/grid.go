@@ -20,7 +20,7 @@ const fewRows = 64
 
 // separable returns the grid that the method for grids applies to, or nil.
 func (in *instance) separable(s Settings) *cost.Grid {
-	g := cost.Separable(in.Matrix)
+	g := cost.Separable(in.matrix)
 	if g == nil || s.Method == Paper {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 // gridRows fills in the potentials f of rows without mass on a large grid at squared distance, given the prices
 // g of all columns, and reports whether it has.
 func (in *instance) gridRows(f, g []float64, bare []int) bool {
-	c := cost.Separable(in.Matrix)
+	c := cost.Separable(in.matrix)
 	if c == nil || in.K < gridCells/in.Kv {
 		return false
 	}

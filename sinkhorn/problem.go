@@ -50,8 +50,9 @@ const (
 // has their masses. If the lower bounds fill everything, or the upper ones do, Lo and Hi are both the point that is left.
 type instance struct {
 	projection.Instance
-	mass  []float64 // over the total
-	faint []int     // rows whose mass is below the least float: they take no part
+	matrix cost.Matrix
+	mass   []float64 // over the total
+	faint  []int     // rows whose mass is below the least float: they take no part
 	// cols lists the columns that take part, Hi > tinyMass, ascending; nil when all do. tiny lists
 	// those with 0 < Hi <= tinyMass.
 	cols, tiny []int
@@ -86,7 +87,7 @@ func (in *instance) compact(x []float64) []float64 {
 
 // newInstance validates p. Costs are checked when they are read, and Reg against their range then.
 func newInstance(p Problem) (*instance, error) {
-	in := &instance{reg: p.Reg}
+	in := &instance{matrix: p.Cost, reg: p.Reg}
 	if err := in.Set(p.Exact()); err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ type faintRows struct {
 // readFaint reads the rows whose mass is below the least float, unless the context ends: then the error is its own.
 func (in *instance) readFaint(ctx context.Context) (l faintRows, err error) {
 	top := make([]float64, len(in.faint))
-	err = rowcache.Read(ctx, in.Matrix, in.faint, nil, func(n int, row []float64) error {
+	err = rowcache.Read(ctx, in.matrix, in.faint, nil, func(n int, row []float64) error {
 		if err := projection.CheckRow(in.faint[n], row, in.Kv); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ const sharedCells = 1 << 26
 // unless it is a *cost.Dense, which must not change. Settings.Initial and History are for a single distribution, and
 // give ErrSettings here. If ctx ends while the cost is read, the error is ErrNotConverged.
 func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
-	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), box: instance{reg: reg}}
+	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), box: instance{matrix: c, reg: reg}}
 	if err := p.box.SetCost(c); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg floa
 		return nil, err
 	}
 	if cost.Separable(c) == nil { // a grid has ways of its own, by its type
-		p.box.Matrix = p.c
+		p.box.matrix = p.c
 	}
 	p.ordinary = reg < 0x1p200 && reg > 0x1p-200 && len(p.box.tiny) == 0
 	return p, nil
@@ -101,7 +101,7 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 		*r, err = in.finish(ctx, s.c, found, b)
 		return err
 	}
-	*r, err = Project(ctx, Problem{Cost: p.box.Matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi,
+	*r, err = Project(ctx, Problem{Cost: p.box.matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi,
 		Reg: p.box.reg}, p.settings)
 	return err
 }
@@ -129,7 +129,7 @@ func (p *Projector) start(ctx context.Context, in *instance) *fast {
 	for a, i := range in.Rows {
 		mass[i] = in.mass[a]
 	}
-	in.Matrix, in.Rows, in.mass = p.c, shared.rows, mass
+	in.matrix, in.Rows, in.mass = p.c, shared.rows, mass
 	c := *shared.k.c
 	c.watch, c.mass = &watch{ctx: ctx}, mass
 	c.patient(c.k * c.n)
@@ -154,7 +154,7 @@ func (p *Projector) kernel(ctx context.Context) *sharedKernel {
 // share makes the shared kernel, if there is one. It reports false if the context has ended.
 func (p *Projector) share(ctx context.Context) (*sharedKernel, bool) {
 	in := p.box
-	in.Matrix = p.c
+	in.matrix = p.c
 	in.Rows, in.mass = make([]int, in.K), slices.Repeat([]float64{1}, in.K)
 	for i := range in.Rows {
 		in.Rows[i] = i
