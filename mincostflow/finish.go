@@ -45,15 +45,17 @@ func (s *solver) optimum() answer {
 // treePrices returns the prices of the columns, from the unrounded costs along the tree.
 func (s *solver) treePrices() []float64 {
 	in := &s.in
-	k, hub := len(in.Rows), len(in.Rows)+len(in.Lo)
-	s.out.sums = num.Grow(s.out.sums, hub+1)
+	k := len(in.Rows)
+	hub := in.hub()
+	s.out.sums = num.Grow(s.out.sums, int(hub)+1)
 	s.out.sums[hub] = num.Twofold{}
-	for a := range s.sx.Down() {
+	for v := s.sx.After(hub); v != hub; v = s.sx.After(v) {
+		a := s.sx.Arc(v)
 		step := a.Cost
 		if !a.Up {
 			step = -step
 		}
-		s.out.sums[a.Node] = s.out.sums[a.Parent].PlusFloat(step)
+		s.out.sums[v] = s.out.sums[a.Parent].PlusFloat(step)
 	}
 	offset := s.offset()
 	g := num.Grow(s.out.g, len(in.Lo))
@@ -135,26 +137,26 @@ func (s *solver) offset() num.Twofold {
 // at the prices g.
 func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 	in := &s.in
-	k := int32(len(in.Rows))
-	s.out.sums = num.Grow(s.out.sums, len(in.Rows)+len(in.Lo)+1)
+	k, hub := int32(len(in.Rows)), in.hub()
+	s.out.sums = num.Grow(s.out.sums, int(hub)+1)
 	net := s.out.sums // what a node has, less what it needs, with all nodes below it
 	q, plan := s.supplies(net), s.out.plan[:0]
-	for a := range s.sx.Up() {
-		x := net[a.Node]
+	for v := s.sx.Before(hub); v != hub; v = s.sx.Before(v) {
+		a, x := s.sx.Arc(v), net[v]
 		net[a.Parent] = net[a.Parent].Plus(x)
 		switch a.Kind {
 		case simplex.Artificial:
-			if m := x.Float(); a.Node < k && m > 0 {
-				at := bestColumn(s.sx.Row(int(a.Node)), g)
-				plan = append(plan, entry{a.Node, int32(at), m, s.sx.ScaledRow(int(a.Node))[at]})
+			if m := x.Float(); v < k && m > 0 {
+				at := bestColumn(s.sx.Row(int(v)), g)
+				plan = append(plan, entry{v, int32(at), m, s.sx.ScaledRow(int(v))[at]})
 			}
 		case simplex.Slack:
-			j := a.Node - k
+			j := v - k
 			q[j] = min(max(num.Twofold{Hi: in.Lo[j]}.Plus(x).Float(), in.Lo[j]), in.Hi[j])
 		case simplex.Real:
-			i, j, m := a.Node, a.Parent-k, x.Float()
+			i, j, m := v, a.Parent-k, x.Float()
 			if !a.Up {
-				i, j, m = a.Parent, a.Node-k, -m
+				i, j, m = a.Parent, v-k, -m
 			}
 			if m > 0 && (a.Flow > 0 || m >= noise || in.tiny(i, j)) {
 				plan = append(plan, entry{i, j, m, a.Cost})
@@ -171,7 +173,7 @@ func (s *solver) treeFlows(g []float64) ([]float64, []entry) {
 func (s *solver) supplies(net []num.Twofold) []float64 {
 	in := &s.in
 	k := len(in.Rows)
-	net[k+len(in.Lo)] = num.Twofold{}
+	net[in.hub()] = num.Twofold{}
 	copy(net, in.Mass)
 	q := num.Grow(s.out.q, len(in.Lo))
 	for j := range q {

@@ -76,5 +76,8 @@ func (in *instance) measure() {
 	boxUnits(in.Lo, in.Hi, in.net.Low, in.net.Room)
 }
 
+// hub returns the node of the tree after those of the rows with mass and of the columns.
+func (in *instance) hub() int32 { return int32(len(in.Rows) + len(in.Lo)) }
+
 // live reports whether column j takes part, that is, whether it may take anything.
 func (in *instance) live(j int) bool { return in.net.Low[j] > 0 || in.net.Room[j] > 0 }

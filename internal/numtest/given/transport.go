@@ -1,10 +1,8 @@
 package given
 
 import (
-	"context"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
@@ -121,26 +119,6 @@ func (d Hard) Units(most int) Units {
 		}
 	}
 	return p
-}
-
-// Asked is a context that counts how often it is looked at, and ends after Most times if that is not negative.
-type Asked struct {
-	context.Context
-	Most  int
-	mu    sync.Mutex // rows are read on all cores
-	times int
-}
-
-// Times returns how often it was looked at.
-func (c *Asked) Times() int { return c.times }
-
-func (c *Asked) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.times++; c.Most >= 0 && c.times > c.Most {
-		return context.Canceled
-	}
-	return nil
 }
 
 // Counting is a matrix that is computed row by row, counts the rows that are read, and calls Cancel when that is At.

@@ -18,8 +18,8 @@
 //
 // A Solver is a workspace. Load reads the costs, Start makes the first tree, Run pivots until it is optimal for the
 // costs on the grid, and Refine makes the grid finer. OptimiseExactly ends with the optimum for the costs as they are.
-// Down and Up walk the tree, for whoever carries other masses along it; Flows and Proved say what is known, also after
-// a stop.
+// After, Before and Arc walk the tree, for whoever carries other masses along it; Flows and Proved say what is known,
+// also after a stop.
 //
 // docs/algorithms describes the method on the pages network-simplex, newton-start, multiscale-start and units.
 package simplex
