@@ -51,7 +51,7 @@ func criteria(g *numtest.SplitMix64, k int) []criterion {
 func TestShiftIsBest(t *testing.T) {
 	const rounding = 1e-12 // a few dozen roundings of numbers below 100
 	g := numtest.NewSplitMix64(82)
-	ctx := &asked{Context: context.Background()}
+	ctx := &numtest.Asked{Context: context.Background(), Most: -1}
 	shifts := 0
 	for range 60 {
 		k, kv := 1+g.Intn(6), 1+g.Intn(6)
@@ -100,20 +100,9 @@ func TestShiftIsBest(t *testing.T) {
 		}
 	}
 	// A twentieth more than measured: the last bits of exponentials differ between machines.
-	if enough := 784; ctx.times > enough+enough/20 {
-		t.Errorf("%d steps beside the first ones of %d shifts, %d were enough", ctx.times, shifts, enough)
+	if enough := 784; ctx.Times() > enough+enough/20 {
+		t.Errorf("%d steps beside the first ones of %d shifts, %d were enough", ctx.Times(), shifts, enough)
 	}
-}
-
-// asked is a context that counts how often it is looked at.
-type asked struct {
-	context.Context
-	times int
-}
-
-func (c *asked) Err() error {
-	c.times++
-	return nil
 }
 
 // TestLine: the line at a scale is the value there, and nowhere above it.

@@ -151,7 +151,7 @@ func TestInnerEnds(t *testing.T) {
 	}
 	inside := false
 	for left := 1; left < 4000; left = left*5/4 + 1 {
-		r, err := basemeasure.Solve(&countdown{background, left}, c, 1, basemeasure.Settings{Gap: 1e-3})
+		r, err := basemeasure.Solve(&numtest.Asked{Context: background, Most: left}, c, 1, basemeasure.Settings{Gap: 1e-3})
 		if err == nil {
 			break
 		}

@@ -659,7 +659,7 @@ func TestSolveStops(t *testing.T) {
 func TestSolveStopsLater(t *testing.T) {
 	c := families[4].make(12, numtest.NewSplitMix64(2))
 	for n := 0; ; n++ {
-		ctx := &countdown{Context: background, left: n}
+		ctx := &numtest.Asked{Context: background, Most: n}
 		r, err := basemeasure.Solve(ctx, c, 3, basemeasure.Settings{Objective: basemeasure.Mixed, Mix: 0.5})
 		verify(t, c, 3, r)
 		if err == nil {
@@ -672,19 +672,6 @@ func TestSolveStopsLater(t *testing.T) {
 			t.Fatalf("after %d: %v, %v", n, r.Status, err)
 		}
 	}
-}
-
-// countdown is a context that ends after it was asked a number of times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 func TestSolveSameBits(t *testing.T) {

@@ -347,7 +347,7 @@ func zeroPrior(t *testing.T) Problem {
 func TestMapCancelled(t *testing.T) {
 	p := mapWorld(t, 2, 300)
 	for n := 1; ; n++ {
-		ctx := &countdown{Context: context.Background(), left: n}
+		ctx := &numtest.Asked{Context: context.Background(), Most: n}
 		res, err := Map(ctx, p, Settings{})
 		if err == nil {
 			if n < 60 { // every model, and two steps of each
@@ -359,19 +359,6 @@ func TestMapCancelled(t *testing.T) {
 			t.Fatalf("stopped at look %d: %v", n, err)
 		}
 	}
-}
-
-// countdown is over after so many looks.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 // TestMapProgress holds that progress goes up to the end, with groups and without.

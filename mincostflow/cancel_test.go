@@ -135,7 +135,7 @@ func TestCancelledBounds(t *testing.T) {
 			}
 			last := Result{}
 			for asked := 1; ; asked++ {
-				r, err := Project(&given.Asked{Context: context.Background(), Most: asked}, p, Settings{})
+				r, err := Project(&numtest.Asked{Context: context.Background(), Most: asked}, p, Settings{})
 				if err == nil {
 					break
 				}

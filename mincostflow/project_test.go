@@ -13,7 +13,6 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
-	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -641,7 +640,7 @@ func TestStops(t *testing.T) {
 			return false
 		}
 		for asked := 0; ; asked++ {
-			r, err := Project(&given.Asked{Context: context.Background(), Most: asked}, p, Settings{})
+			r, err := Project(&numtest.Asked{Context: context.Background(), Most: asked}, p, Settings{})
 			if check(r, err, Cancelled, context.Canceled) {
 				break
 			}

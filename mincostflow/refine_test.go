@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // TestRefinementEnds: where arcs that hold the tree together carry nothing but rounding, a finer grid is not tried
@@ -42,7 +42,7 @@ func TestRefinementEnds(t *testing.T) {
 		},
 		"halves": halves,
 	} {
-		if r, err := Project(&given.Asked{Context: context.Background(), Most: 10_000}, p, Settings{}); err != nil {
+		if r, err := Project(&numtest.Asked{Context: context.Background(), Most: 10_000}, p, Settings{}); err != nil {
 			t.Errorf("%s: %v, %+v", name, err, r.Stats)
 		}
 	}
@@ -69,7 +69,7 @@ func TestRefinementEnds(t *testing.T) {
 				p.Lo[j] = p.Hi[j]
 			}
 		}
-		if r, err := Project(&given.Asked{Context: context.Background(), Most: 10_000}, p, Settings{}); err != nil {
+		if r, err := Project(&numtest.Asked{Context: context.Background(), Most: 10_000}, p, Settings{}); err != nil {
 			t.Fatalf("seed %d: %v, %+v", seed, err, r.Stats)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
-	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -102,7 +101,7 @@ func TestScalesStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r Result
-		err := s.run(&given.Asked{Context: context.Background(), Most: most}, Settings{}, &r)
+		err := s.run(&numtest.Asked{Context: context.Background(), Most: most}, Settings{}, &r)
 		if finished = err == nil; !finished && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}

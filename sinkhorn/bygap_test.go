@@ -246,7 +246,7 @@ func TestRegByGapStops(t *testing.T) {
 		for n := 0; n < 12; n += numtest.Cases(3, 1) {
 			for want, with := range map[Status]func() (Problem, Result, error){
 				Cancelled: func() (Problem, Result, error) {
-					return run(&countdown{context.Background(), n * n}, Settings{Gap: 1e-9})
+					return run(&numtest.Asked{Context: context.Background(), Most: n * n}, Settings{Gap: 1e-9})
 				},
 				IterationLimit: func() (Problem, Result, error) {
 					return run(context.Background(), Settings{Gap: 1e-9, MaxIterations: 1 + n*n})

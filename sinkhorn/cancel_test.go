@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -223,21 +222,21 @@ func TestCancelledSweeps(t *testing.T) {
 		u := newUsers(g, 1, tt.atoms, k)
 		p.Source, p.Support = u.source[0], u.support[0]
 		//lint:ignore ST1008 the looks are counted whatever the error is
-		run := func(limit int64) (Result, error, int64) {
-			ctx := fading{context.Background(), new(atomic.Int64), limit}
+		run := func(limit int) (Result, error, int) {
+			ctx := &numtest.Asked{Context: context.Background(), Most: limit}
 			if !tt.many {
 				r, err := Project(ctx, p, tt.set)
-				return r, err, ctx.asked.Load()
+				return r, err, ctx.Times()
 			}
 			var r Result
 			err := projector(t, p, tt.set).Project(ctx, p.Source, p.Support, &r)
-			return r, err, ctx.asked.Load()
+			return r, err, ctx.Times()
 		}
-		whole, err, looks := run(math.MaxInt64)
+		whole, err, looks := run(-1)
 		if err != nil || whole.Status != Converged {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		parts := int64(8)
+		parts := 8
 		if !numtest.Full() {
 			parts = 1
 		}
@@ -294,13 +293,13 @@ func TestCancelledGrid(t *testing.T) {
 		}
 		clear(p.Source[rows:])
 	}
-	ctx := fading{context.Background(), new(atomic.Int64), math.MaxInt64}
+	ctx := &numtest.Asked{Context: context.Background(), Most: -1}
 	if _, err := Project(ctx, p, Settings{Gap: 0.1}); err != nil {
 		t.Fatal(err)
 	}
-	looks := ctx.asked.Load()
-	for _, at := range []int64{looks / 2, looks - 1, 0}[:numtest.Cases(1, 3)] {
-		r, err := Project(fading{context.Background(), new(atomic.Int64), at}, p, Settings{Gap: 0.1})
+	looks := ctx.Times()
+	for _, at := range []int{looks / 2, looks - 1, 0}[:numtest.Cases(1, 3)] {
+		r, err := Project(&numtest.Asked{Context: context.Background(), Most: at}, p, Settings{Gap: 0.1})
 		checkCancelled(t, fmt.Sprintf("at look %d of %d", at, looks), p, r, err)
 	}
 }

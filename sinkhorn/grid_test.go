@@ -116,7 +116,7 @@ func TestGridEnclosesOptimum(t *testing.T) {
 func TestGridCancelled(t *testing.T) {
 	p := gridProblem(t, 14, 17, 1, 1e-4)
 	for looks := 0; looks < 12; looks += numtest.Cases(3, 1) {
-		ctx := &countdown{context.Background(), looks * looks * 2}
+		ctx := &numtest.Asked{Context: context.Background(), Most: looks * looks * 2}
 		r, err := onGrid(t, ctx, p, Settings{Gap: 1e-9, Tolerance: 1e-300})
 		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Cancelled {
 			t.Fatalf("after %d looks: status %v, error %v", looks*looks*2, r.Status, err)

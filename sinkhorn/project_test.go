@@ -226,19 +226,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it has been asked often enough.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestCancelled ends the context at every point where a solver looks at it: the answer is feasible, its bounds
 // hold, and the error says so.
 func TestCancelled(t *testing.T) {
@@ -247,7 +234,7 @@ func TestCancelled(t *testing.T) {
 			p := newGenerator(3).problem(12, 15, rel)
 			ends := 0
 			for n := 0; ; n++ {
-				r, err := Project(&countdown{context.Background(), n}, p, Settings{Method: m, Tolerance: 1e-9})
+				r, err := Project(&numtest.Asked{Context: context.Background(), Most: n}, p, Settings{Method: m, Tolerance: 1e-9})
 				checkResult(t, p, r)
 				if err == nil {
 					break

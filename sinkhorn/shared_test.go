@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
@@ -278,20 +277,6 @@ func TestSharedRounding(t *testing.T) {
 	checkResult(t, p, r)
 }
 
-// fading is a context that ends when it has been asked so many times.
-type fading struct {
-	context.Context
-	asked *atomic.Int64
-	at    int64
-}
-
-func (f fading) Err() error {
-	if f.asked.Add(1) > f.at {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestSharedCancelled: a context that ends on the way leaves feasible results with valid bounds.
 func TestSharedCancelled(t *testing.T) {
 	g := newGenerator(24)
@@ -304,8 +289,8 @@ func TestSharedCancelled(t *testing.T) {
 	if err := pr.Project(context.Background(), p.Source, nil, &r); err != nil { // makes the kernel
 		t.Fatal(err)
 	}
-	for _, at := range []int64{0, 1, 2, 5, 10} {
-		err := pr.Project(fading{context.Background(), new(atomic.Int64), at}, p.Source, nil, &r)
+	for _, at := range []int{0, 1, 2, 5, 10} {
+		err := pr.Project(&numtest.Asked{Context: context.Background(), Most: at}, p.Source, nil, &r)
 		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Cancelled || !(r.Residual < last) {
 			t.Errorf("after %d: %v, status %v, residual %v", at, err, r.Status, r.Residual)
 		}

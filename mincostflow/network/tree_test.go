@@ -233,8 +233,7 @@ func TestStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for asked, status := 0, Cancelled; status == Cancelled; asked++ {
-		left := asked
-		r, err := Solve(countdown{ctx, &left}, g, Settings{})
+		r, err := Solve(&numtest.Asked{Context: ctx, Most: asked}, g, Settings{})
 		if status = r.Status; status == Cancelled &&
 			(!errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled)) || status != Cancelled && err != nil {
 			t.Fatalf("asked %d times: %v, %v", asked, r.Status, err)

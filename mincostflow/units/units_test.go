@@ -292,7 +292,7 @@ func TestStop(t *testing.T) {
 			return false
 		}
 		for asked := 0; ; asked++ {
-			ctx := &given.Asked{Context: context.Background(), Most: asked}
+			ctx := &numtest.Asked{Context: context.Background(), Most: asked}
 			if r, err := Project(ctx, p, Settings{}); check(r, err, Cancelled) {
 				break
 			}

@@ -155,7 +155,7 @@ func TestAnyForest(t *testing.T) {
 		if got := mustOptimise(t, s); got.Cmp(want) != 0 {
 			t.Fatalf("seed %d: %v, and from a star %v", seed, got, want)
 		}
-		from(&given.Asked{Context: context.Background(), Most: 1 + d.Intn(20)})
+		from(&numtest.Asked{Context: context.Background(), Most: 1 + d.Intn(20)})
 		if !s.optimise() {
 			checkStopped(t, s)
 			stopped++
@@ -174,7 +174,7 @@ func TestSweepAsksSeldom(t *testing.T) {
 		Lo: slices.Repeat([]int64{1}, n), Hi: slices.Repeat([]int64{6}, n)}))
 	s.Start(context.Background(), 0)
 	s.optimise()
-	ctx := &given.Asked{Context: context.Background(), Most: -1}
+	ctx := &numtest.Asked{Context: context.Background(), Most: -1}
 	s.Watch(ctx)
 	if found, ok := s.pr.sweep(); found || !ok {
 		t.Fatalf("after the optimum: %v, %v", found, ok)
