@@ -11,7 +11,6 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
-	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -177,7 +176,7 @@ func TestEqualMasses(t *testing.T) {
 	}
 	c, _, _ := clouds(100, 1)
 	for left := 0; ; left++ {
-		r, err := Transport(&given.Asked{Context: context.Background(), Most: left}, c, nil, nil)
+		r, err := Transport(&numtest.Asked{Context: context.Background(), Most: left}, c, nil, nil)
 		if err == nil {
 			break
 		}
