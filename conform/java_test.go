@@ -362,6 +362,7 @@ var inJava = []plant{
 	{"forgets that upper bounds may be too little", "Box.java", "room == all", "true", []string{"vectors/verify"}},
 	{"draws one index too low", "Box.java", "(sum - r - 1) >>> 63; // 1", "(sum - r) >>> 63; // 1", []string{"vectors/sample"}},
 	{"accepts every spelling of epsilon", "Policy.java", "e.toString().equals(s)", "true", []string{"vectors/release, policy"}},
+	{"reads numbers that wrap", "Scanner.java", "if (v <= MOST / 10) v =", "if (b != null) v =", []string{"vectors/release, policy"}},
 	{"accepts labels twice", "Policy.java", "seen.add(s)", "seen.add(s) || true", []string{"vectors/release, policy"}},
 	{"keeps the last count of a label only", "Private.java", "counts[input] += count", "counts[input] = count",
 		[]string{"vectors/release, draw"}},

@@ -200,15 +200,27 @@ func copyTo(t *testing.T, from, to string) {
 // units reads weights.
 func units(t *testing.T, text []string) []uint64 {
 	t.Helper()
-	out := make([]uint64, len(text))
-	for i, s := range text {
-		v, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[i] = v
+	n, err := readUnits(text)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return n[0]
+}
+
+// readUnits reads lists of units. What 64 bits do not hold, a program cannot ask the package: it is refused here.
+func readUnits(lists ...[]string) ([][]uint64, error) {
+	out := make([][]uint64, len(lists))
+	for l, text := range lists {
+		out[l] = make([]uint64, len(text))
+		for i, s := range text {
+			v, err := strconv.ParseUint(s, 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			out[l][i] = v
+		}
+	}
+	return out, nil
 }
 
 func unhex(t *testing.T, text string) []byte {
@@ -230,7 +242,7 @@ func weightsOf(w ldp.Weights) []uint64 {
 
 var boxReasons = map[string][]error{
 	"epsilon": {ldp.ErrEpsilon}, "bits": {ldp.ErrBits}, "base": {ldp.ErrBase}, "infeasible": {ldp.ErrInfeasible},
-	"box": {ldp.ErrBox}, "sum": {ldp.ErrBox}, "shape": {ldp.ErrBox}, "row": {ldp.ErrBox},
+	"box": {ldp.ErrBox, strconv.ErrRange}, "sum": {ldp.ErrBox}, "shape": {ldp.ErrBox}, "row": {ldp.ErrBox, strconv.ErrRange},
 }
 
 func TestVerify(t *testing.T) {
@@ -246,12 +258,16 @@ func TestVerify(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		box, err := ldp.NewPolytopeFromBounds(eps, units(t, in.Lo), units(t, in.Hi), in.Bits)
+		n, err := readUnits(append([][]string{in.Lo, in.Hi}, in.Rows...)...)
 		if err != nil {
 			return err
 		}
-		for _, row := range in.Rows {
-			if _, err := box.Weights(units(t, row)); err != nil {
+		box, err := ldp.NewPolytopeFromBounds(eps, n[0], n[1], in.Bits)
+		if err != nil {
+			return err
+		}
+		for _, row := range n[2:] {
+			if _, err := box.Weights(row); err != nil {
 				return err
 			}
 		}
@@ -327,18 +343,21 @@ func TestSample(t *testing.T) {
 	type out struct {
 		Index int `json:"index"`
 	}
-	reasons := map[string][]error{"weights": {ldp.ErrBox}, "bits": {ldp.ErrBits}, "random": {ldp.ErrRandom}}
+	reasons := map[string][]error{"weights": {ldp.ErrBox, strconv.ErrRange}, "bits": {ldp.ErrBits}, "random": {ldp.ErrRandom}}
 	eps, err := ldp.ParseEpsilon("1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	each(t, "sample", reasons, func(t *testing.T, in in, out out) error {
-		n := units(t, in.Weights)
-		box, err := ldp.NewPolytopeFromBounds(eps, n, n, in.Bits) // the box that is this point
+		n, err := readUnits(in.Weights)
 		if err != nil {
 			return err
 		}
-		w, err := box.Weights(n)
+		box, err := ldp.NewPolytopeFromBounds(eps, n[0], n[0], in.Bits) // the box that is this point
+		if err != nil {
+			return err
+		}
+		w, err := box.Weights(n[0])
 		if err != nil {
 			return err
 		}

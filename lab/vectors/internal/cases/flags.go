@@ -24,7 +24,7 @@ var flagNotes = map[string]string{
 	"short":        "a list that is too short",
 	"long":         "a list that is too long",
 	"outside":      "a proposal outside the box",
-	"wraps":        "a sum that returns to a legal value modulo 2^64",
+	"wraps":        "a number or a sum that returns to a legal value modulo 2^64, or a number modulo 2^32",
 	"one-unit-out": "one unit beyond the bound",
 	"sums-out":     "the bounds or weights do not sum to what they must",
 	"wrong-order":  "bounds, members or lines in the wrong order",

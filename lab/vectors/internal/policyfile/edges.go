@@ -369,6 +369,42 @@ func Texts() (good []File, bad []string) {
 	return good, bad
 }
 
+// Wrapped returns texts that are no policy: one number in each is larger by 2^32 or 2^64 than in a policy. A program whose
+// integers wrap reads that policy.
+func Wrapped() (bad []string) {
+	projection := small()
+	projection.Mode, projection.WorkLimit, projection.Rows = "projection", 1, nil
+	named := small()
+	named.InputLabels, named.Aliases = []string{"x", "y"}, []Alias{{0, "a"}}
+	line := around(base(&values.RNG{}, even("2", 8, 3, 40, 255), 3), Geometry{Kind: "points", Axes: 1, Out: []int64{0, 1, 4}})
+	grid := around(base(&values.RNG{}, even("2", 8, 6, 20, 147), 6), Geometry{Kind: "grid", Rows: 2, Cols: 3})
+	for _, c := range []struct {
+		f      File
+		places []string // what is before each number, and the number
+	}{
+		{small(), []string{`"bits":8`, `"inputs":2`, `"outputs":3`, `"lo":["50`, `"hi":["135`, `{"full":[0`, `"extra":[[1`,
+			`"extra":[[1,"21`, `"fallback":{"full":[],"extra":[[0`, `"fallback":{"full":[],"extra":[[0,"35`}},
+		{projection, []string{`"work_limit_ms":1`, `"inputs":2`}},
+		{named, []string{`"input_aliases":[[0`}},
+		{line, []string{`"axes":1`, `"inputs":3`, `"lo":"40`, `"hi":"255`, `"output_points":[0`, `"thresholds":[0`}},
+		{grid, []string{`"rows":2`, `"cols":3`}},
+		{Coded()[0], []string{`"weight":"50`, `"low":"14`, `"high":"40`, `"colors":2`, `"thresholds":[4`}},
+	} {
+		text := c.f.Text()
+		for _, place := range c.places {
+			before := strings.TrimRight(place, "0123456789")
+			for _, size := range []uint{32, 64} {
+				n, _ := new(big.Int).SetString(place[len(before):], 10)
+				n.Add(n, new(big.Int).Lsh(big.NewInt(1), size))
+				spoiled := strings.Replace(text, place, before+n.String(), 1)
+				values.Must(spoiled != text, "no "+place+" in\n"+text)
+				bad = append(bad, spoiled)
+			}
+		}
+	}
+	return bad
+}
+
 // Blocks of deflate (RFC 1951), by zlib: "0,1\\n1,2\\n" with the fixed code, and dynamicText with one of its own.
 const (
 	fixedBlock   = "33d031e432d431e20200"

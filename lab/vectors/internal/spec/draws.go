@@ -87,6 +87,7 @@ func Sample(s *cases.Set) {
 	for _, bits := range []int{0, 63, 64} {
 		s.Invalid("bits", sampleIn{bits, []string{"1"}, "0000000000000000"})
 	}
+	s.Invalid("weights", sampleIn{8, []string{"86", "85", "18446744073709551701"}, "00"}, "wraps") // 2^64 and 85
 }
 
 type roundIn struct {

@@ -96,7 +96,7 @@ func Release(s *cases.Set) {
 	coded(s)
 }
 
-// coded adds releases by policies with codes, and texts that are none.
+// coded adds releases by policies with codes, and texts that are none, by their numbers, too.
 func coded(s *cases.Set) {
 	r := &s.RNG
 	files := policyfile.Coded()
@@ -117,6 +117,9 @@ func coded(s *cases.Set) {
 	}
 	for _, spoiled := range files[0].SpoiledCodes() {
 		refuse(s, spoiled.Text, append(spoiled.Flags, "version-3")...)
+	}
+	for _, text := range policyfile.Wrapped() {
+		refuse(s, text, "wraps")
 	}
 }
 

@@ -161,6 +161,14 @@ func Verify(s *cases.Set) {
 			}
 		}
 	})
+	for n, in := range []verifyIn{ // 2^64 and what a box has there
+		{Lo: []string{"50", "50", "18446744073709551666"}, Hi: []string{"135", "135", "135"}, Rows: [][]string{}},
+		{Lo: []string{"50", "50", "50"}, Hi: []string{"135", "135", "18446744073709551751"}, Rows: [][]string{}},
+		{Lo: []string{"50", "50", "50"}, Hi: []string{"135", "135", "135"}, Rows: [][]string{{"86", "85", "18446744073709551701"}}},
+	} {
+		in.Epsilon, in.Bits = "1", 8
+		s.Invalid([]string{"box", "box", "row"}[n], in, "wraps")
+	}
 }
 
 // hardBoxes are columns whose quotient is a convergent of the continued fraction of e^eps: the closest that there is.
