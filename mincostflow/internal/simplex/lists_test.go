@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
 // pricerAt returns a pricer of a tree with a few ties among its potentials, on a grid that costs are multiples of or
@@ -49,23 +50,23 @@ func TestGather(t *testing.T) {
 		p := pricerAt(d, 1, n)
 		row, pi := p.rows.at(0), p.tree.pi[1:]
 		limit := []float64{-5, 0, 3, 1e9}[d.Intn(4)]
-		var want []candidate
+		var want []start.Arc
 		for j, c := range row {
 			if c+pi[j] < limit {
-				want = append(want, candidate{c, int32(j)})
+				want = append(want, start.Arc{J: int32(j), Cost: c})
 			}
 		}
-		at := func(c candidate) float64 { return c.cost + pi[c.col] }
-		slices.SortStableFunc(want, func(a, b candidate) int { return cmp.Compare(at(a), at(b)) })
+		at := func(c start.Arc) float64 { return c.Cost + pi[c.J] }
+		slices.SortStableFunc(want, func(a, b start.Arc) int { return cmp.Compare(at(a), at(b)) })
 		want = want[:min(len(want), gatherLen)]
-		l := least{make([]candidate, gatherLen), make([]float64, gatherLen)}
-		got := l.best[:l.gather(row, pi[:n], limit)]
+		arcs, prices := make([]start.Arc, gatherLen), make([]float64, gatherLen)
+		got := arcs[:start.Gather(arcs, prices, 0, row, pi[:n], limit)]
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d: %v, want %v", seed, got, want)
 		}
 		for i, c := range got {
-			if l.price[i] != at(c) {
-				t.Fatalf("%d: price %v of %v, want %v", seed, l.price[i], c, at(c))
+			if prices[i] != at(c) {
+				t.Fatalf("%d: price %v of %v, want %v", seed, prices[i], c, at(c))
 			}
 		}
 	}
@@ -81,15 +82,15 @@ func TestListed(t *testing.T) {
 		for i := range k {
 			p.length[i] = int32(d.Intn(p.places(i) + 1))
 			for c := range int(p.length[i]) {
-				p.list[p.starts[i]+c] = candidate{float64(d.Intn(400)) / 16, int32(d.Intn(n))}
+				p.list[p.starts[i]+c] = start.Arc{I: int32(i), Cost: float64(d.Intn(400)) / 16, J: int32(d.Intn(n))}
 			}
 		}
 		for i := range k {
-			var want *candidate
+			var want *start.Arc
 			least := 0.0
 			for c := range int(p.length[i]) {
 				x := &p.list[p.starts[i]+c]
-				if rc := p.tree.round(x.cost) - p.tree.pi[i] + p.tree.pi[k+int(x.col)]; rc < least {
+				if rc := p.tree.round(x.Cost) - p.tree.pi[i] + p.tree.pi[k+int(x.J)]; rc < least {
 					want, least = x, rc
 				}
 			}
@@ -113,22 +114,22 @@ func TestRemember(t *testing.T) {
 		d := given.NewHard(uint64(k) + 72e6)
 		const n = 50
 		p := pricerAt(d, k, n)
-		lists := make([][]candidate, k)
+		lists := make([][]start.Arc, k)
 		for range 40 * k {
 			i := d.Intn(k)
-			c := candidate{d.Float64(), int32(d.Intn(n))}
+			c := start.Arc{I: int32(i), Cost: d.Float64(), J: int32(d.Intn(n))}
 			if l := lists[i]; len(l) < p.places(i) {
 				lists[i] = append(l, c)
 			} else {
 				worst := 0
 				for x := range l {
-					if l[x].cost+p.tree.pi[k+int(l[x].col)] > l[worst].cost+p.tree.pi[k+int(l[worst].col)] {
+					if l[x].Cost+p.tree.pi[k+int(l[x].J)] > l[worst].Cost+p.tree.pi[k+int(l[worst].J)] {
 						worst = x
 					}
 				}
 				l[worst] = c
 			}
-			p.remember(i, c)
+			p.remember(c)
 			if got := p.listOf(i); !slices.Equal(got, lists[i]) {
 				t.Fatalf("%d rows, row %d: %v, want %v", k, i, got, lists[i])
 			}
@@ -165,10 +166,10 @@ func TestSweepFinds(t *testing.T) {
 		}
 		some := false
 		for i := range k {
-			reduced := func(c candidate) float64 { return p.tree.round(c.cost) - p.tree.pi[i] + p.tree.pi[k+int(c.col)] }
+			reduced := func(c start.Arc) float64 { return p.tree.round(c.Cost) - p.tree.pi[i] + p.tree.pi[k+int(c.J)] }
 			negative, least := 0, 0.0
 			for j, c := range p.rows.data[p.rows.p.Rows[i]*n:][:n] {
-				if x := reduced(candidate{c, int32(j)}); x < 0 {
+				if x := reduced(start.Arc{J: int32(j), Cost: c}); x < 0 {
 					negative++
 					least = min(least, x)
 				}

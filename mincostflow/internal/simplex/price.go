@@ -32,12 +32,6 @@ const (
 	fewPivots = 16
 )
 
-// candidate is an arc worth pricing often: its column and unrounded cost.
-type candidate struct {
-	cost float64
-	col  int32
-}
-
 // pricer finds the arcs that enter the tree. Full sweeps over the rows of the cost fill a short
 // list of promising columns for every row; pivots come from the lists until none of their arcs
 // improves the plan. A sweep that finds nothing proves the tree optimal, so the lists cost
@@ -49,7 +43,7 @@ type pricer struct {
 	tree   *basis
 	rows   *rows
 	watch  *watch
-	list   []candidate // of all rows, one after the other; the same arc may be listed twice
+	list   []start.Arc // of all rows, one after the other; the same arc may be listed twice
 	starts []int       // of row i: its list has places starts[i] to starts[i+1] - 1
 	length []int32     // places in use, by row
 	blocks int         // of rows, into which sweeps are cut
@@ -67,7 +61,7 @@ type pricer struct {
 // pricing is what price reads and changes while pivots may go on.
 type pricing struct {
 	pi     []float64   // the prices of the tree when the block was begun
-	best   []candidate // arcs to list: half as many places for every row as its list has
+	best   []start.Arc // arcs to list: half as many places for every row as its list has
 	price  []float64   // cost + pi of each of them
 	length []int32     // how many, by row
 	f, g   []float64   // become those of proved when the sweep is complete
@@ -115,24 +109,24 @@ func (p *pricer) run() bool {
 // seed lists arcs, as far as the lists of their rows have place.
 func (p *pricer) seed(arcs []start.Arc) {
 	for _, a := range arcs {
-		p.append(a.I, candidate{a.Cost, a.J})
+		p.append(a)
 	}
 }
 
 // listOf returns the list of row i.
-func (p *pricer) listOf(i int) []candidate { return p.list[p.starts[i]:][:p.length[i]] }
+func (p *pricer) listOf(i int) []start.Arc { return p.list[p.starts[i]:][:p.length[i]] }
 
 // places returns how long that list may be.
 func (p *pricer) places(i int) int { return p.starts[i+1] - p.starts[i] }
 
-// append puts c on the list of row i, and reports whether there was place.
-func (p *pricer) append(i int32, c candidate) bool {
-	n := int(p.length[i])
-	if n == p.places(int(i)) {
+// append puts an arc on the list of its row, and reports whether there was place.
+func (p *pricer) append(a start.Arc) bool {
+	n := int(p.length[a.I])
+	if n == p.places(int(a.I)) {
 		return false
 	}
-	p.list[p.starts[i]+n] = c
-	p.length[i]++
+	p.list[p.starts[a.I]+n] = a
+	p.length[a.I]++
 	return true
 }
 
@@ -231,25 +225,25 @@ func (c *cursor) next() (from, end int) {
 // enterListed brings the listed arc of rows from to end - 1 with the least reduced cost into the tree, if that is
 // negative, and reports whether it was.
 func (p *pricer) enterListed(from, end int) bool {
-	var best *candidate
-	row, least := 0, 0.0
+	var best *start.Arc
+	least := 0.0
 	for i := from; i < end; i++ {
-		if c, rc := p.bestListed(i); rc < least {
-			best, row, least = c, i, rc
+		if a, rc := p.bestListed(i); rc < least {
+			best, least = a, rc
 		}
 	}
-	return best != nil && p.tree.enterReal(int32(row), best.col, best.cost)
+	return best != nil && p.tree.enterReal(best.I, best.J, best.Cost)
 }
 
 // bestListed returns the listed arc of row i with the least reduced cost, if that is negative.
-func (p *pricer) bestListed(i int) (best *candidate, least float64) {
+func (p *pricer) bestListed(i int) (best *start.Arc, least float64) {
 	t := p.tree
 	list := p.listOf(i)
 	pi := t.pi[t.k : t.k+t.n]
 	magic := t.magic()
 	m := t.pi[i]
 	for c := range list {
-		if x := ((list[c].cost + magic) - magic) + pi[list[c].col]; x < m {
+		if x := ((list[c].Cost + magic) - magic) + pi[list[c].J]; x < m {
 			m, best = x, &list[c]
 		}
 	}

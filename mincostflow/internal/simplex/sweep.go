@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
 
 // pass prices every arc once, block by block, with pivots before and between; if all rows are one block, pivots follow
@@ -132,25 +133,25 @@ func (p *pricer) price(from, end int) bool {
 }
 
 // found is where price puts what it finds for row i of the block that begins with row from.
-func (p *pricer) found(i, from int) least {
+func (p *pricer) found(i, from int) (arcs []start.Arc, prices []float64) {
 	at, many := (p.starts[i]-p.starts[from])/2+i-from, gatherLen
 	if places := p.places(i); places > 2*listLen {
 		many = places / 2
 	}
-	return least{p.work.best[at : at+many], p.work.price[at : at+many]}
+	return p.work.best[at : at+many], p.work.price[at : at+many]
 }
 
 // priceRow is price for row i of the block that begins with row from. It changes nothing but what belongs to that row.
 func (p *pricer) priceRow(row []float64, i, from int) {
 	w, t := &p.work, p.tree
-	l := p.found(i, from)
+	arcs, prices := p.found(i, from)
 	// Below -grid/2 the reduced cost is negative after rounding, too. At -grid/2 exactly it may round to -grid, and the
 	// arc is not listed: it could gain half a grid for a unit of mass.
-	n := l.gather(row, w.pi[t.k:t.k+t.n], w.pi[i]-t.grid/2)
+	n := start.Gather(arcs, prices, int32(i), row, w.pi[t.k:t.k+t.n], w.pi[i]-t.grid/2)
 	w.length[i-from] = int32(n)
 	w.f[i] = w.pi[i]
 	if n > 0 {
-		w.f[i] = l.price[0]
+		w.f[i] = prices[0]
 	}
 }
 
@@ -159,9 +160,10 @@ func (p *pricer) priceRow(row []float64, i, from int) {
 func (p *pricer) take(from, end int) (some bool) {
 	w, t := &p.work, p.tree
 	for i := from; i < end; i++ {
-		for _, c := range p.found(i, from).best[:w.length[i-from]] {
-			if (t.round(c.cost)-t.pi[i])+t.pi[t.k+int(c.col)] < 0 {
-				p.remember(i, c)
+		arcs, _ := p.found(i, from)
+		for _, a := range arcs[:w.length[i-from]] {
+			if (t.round(a.Cost)-t.pi[i])+t.pi[t.k+int(a.J)] < 0 {
+				p.remember(a)
 				some = true
 			}
 		}
@@ -190,66 +192,18 @@ func (p *pricer) advance() {
 	p.proved.grid = t.grid
 }
 
-// least are the columns of a row with the least cost + pi, ascending.
-type least struct {
-	best  []candidate
-	price []float64 // of best: cost + pi
-}
-
-// gather collects the columns of least cost + pi below limit, as many as there are places.
-func (l least) gather(row, pi []float64, limit float64) int {
-	pi = pi[:len(row)]
-	n := 0
-	j := 0
-	for ; j+4 <= len(row); j += 4 {
-		c := row[j : j+4 : j+4]
-		g := pi[j : j+4 : j+4]
-		x0, x1, x2, x3 := c[0]+g[0], c[1]+g[1], c[2]+g[2], c[3]+g[3]
-		if x0 < limit || x1 < limit || x2 < limit || x3 < limit {
-			for d, x := range [4]float64{x0, x1, x2, x3} {
-				if x < limit {
-					n, limit = l.insert(n, limit, x, candidate{c[d], int32(j + d)})
-				}
-			}
-		}
-	}
-	for ; j < len(row); j++ {
-		if x := row[j] + pi[j]; x < limit {
-			n, limit = l.insert(n, limit, x, candidate{row[j], int32(j)})
-		}
-	}
-	return n
-}
-
-// insert puts c at its place among the n best and returns their new number and limit.
-func (l least) insert(n int, limit, x float64, c candidate) (int, float64) {
-	if n < len(l.best) {
-		n++
-	}
-	at := n - 1
-	for at > 0 && l.price[at-1] > x {
-		l.price[at], l.best[at] = l.price[at-1], l.best[at-1]
-		at--
-	}
-	l.price[at], l.best[at] = x, c
-	if n == len(l.best) {
-		limit = l.price[n-1]
-	}
-	return n, limit
-}
-
-// remember puts c on the list of row i, in place of the least promising arc when it is full.
-func (p *pricer) remember(i int, c candidate) {
-	if p.append(int32(i), c) {
+// remember puts an arc on the list of its row, in place of the least promising arc when it is full.
+func (p *pricer) remember(a start.Arc) {
+	if p.append(a) {
 		return
 	}
 	pi := p.tree.pi[p.tree.k:]
-	list := p.listOf(i)
+	list := p.listOf(int(a.I))
 	worst, at := math.Inf(-1), 0
 	for n := range list {
-		if x := list[n].cost + pi[list[n].col]; x > worst {
+		if x := list[n].Cost + pi[list[n].J]; x > worst {
 			worst, at = x, n
 		}
 	}
-	list[at] = c
+	list[at] = a
 }

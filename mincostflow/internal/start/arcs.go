@@ -6,15 +6,21 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// extend finds prices g of the columns from those of the rows of the smaller problem.
+const (
+	// rowArcs arcs of least reduced cost are listed for every row, and columnArcs for every column.
+	rowArcs    = 5
+	columnArcs = 4
+)
+
+// extend finds prices of the columns from those of the rows of the smaller problem.
 func (w *work) extend() bool {
 	w.clearParts()
 	ok := w.p.Costs.Share(len(w.rows.middle), extends{w})
-	w.g = w.unpriced(w.g)
+	w.pi = w.unpriced(w.pi)
 	for n := range w.parts {
 		if p := &w.parts[n]; p.used {
-			for j, x := range p.g {
-				w.g[j] = min(w.g[j], x)
+			for j, x := range p.pi {
+				w.pi[j] = max(w.pi[j], x)
 			}
 		}
 	}
@@ -27,15 +33,15 @@ type extends struct{ *work }
 func (w extends) Do(n, from, to int, own Costs) bool {
 	p := &w.parts[n]
 	p.used = true
-	p.g = w.unpriced(p.g)
+	p.pi = w.unpriced(p.pi)
 	for r := from; r < to; r++ {
 		row, ok := own.Row(int(w.rows.middle[r]))
 		if !ok {
 			return false
 		}
-		price, g := w.middle[r], p.g[:len(row)]
+		price, pi := w.middle[r], p.pi[:len(row)]
 		for j, c := range row {
-			g[j] = min(g[j], c-price)
+			pi[j] = max(pi[j], price-c)
 		}
 	}
 	return true
@@ -48,20 +54,20 @@ func (w *work) clearParts() {
 	}
 }
 
-// unpriced returns prices of columns, above all others, and below for those that take no part.
-func (w *work) unpriced(g []float64) []float64 {
-	g = num.Grow(g, len(w.p.Low))
-	for j := range g {
-		g[j] = math.Inf(-1)
+// unpriced returns prices of columns, below all others, and above for those that take no part.
+func (w *work) unpriced(pi []float64) []float64 {
+	pi = num.Grow(pi, len(w.p.Low))
+	for j := range pi {
+		pi[j] = math.Inf(1)
 	}
 	for _, j := range w.cols.item {
-		g[j] = math.Inf(1)
+		pi[j] = math.Inf(-1)
 	}
-	return g
+	return pi
 }
 
-// list finds the prices f of the rows, and the arcs with their reduced costs. It does not matter which part a row is in: of equal arcs, those of
-// earlier rows and columns come first in every part, and when parts are joined.
+// list finds the prices f of the rows, and the arcs with their reduced costs. It does not matter which part a row is in:
+// of equal arcs, those of earlier rows and columns come first in every part, and when parts are joined.
 func (w *work) list() bool {
 	f := w.into
 	k := len(w.p.Supply)
@@ -82,14 +88,14 @@ type lists struct{ *work }
 func (w lists) Do(n, from, to int, own Costs) bool {
 	p := &w.parts[n]
 	p.used = true
-	p.column = num.Grow(p.column, len(w.g))
+	p.column = num.Grow(p.column, len(w.pi))
 	for j := range p.column {
 		p.column[j].n, p.column[j].limit = 0, math.Inf(-1)
 	}
 	for _, j := range w.cols.item {
 		p.column[j].limit = math.Inf(1)
 	}
-	p.best.n = 0
+	var last []Arc
 	each := min(rowArcs, len(w.cols.item))
 	for _, i := range w.rows.item[from:to] { // neighbours have nearly the same arcs
 		row, ok := own.Row(int(i))
@@ -97,26 +103,35 @@ func (w lists) Do(n, from, to int, own Costs) bool {
 			return false
 		}
 		from, to := int(i)*each, int(i+1)*each
-		w.f[i] = p.list(i, row, w.g, w.into.Arcs[from:to], w.reduced[from:to])
+		arcs, reduced := w.into.Arcs[from:to], w.reduced[from:to]
+		Gather(arcs, reduced, i, row, w.pi, bound(last, row, w.pi))
+		last = arcs
+		f := reduced[0]
+		for m := range reduced {
+			reduced[m] -= f
+		}
+		w.f[i] = f
+		columns := p.column[:len(row)]
+		for j, c := range row {
+			if x := c - f; x < columns[j].limit {
+				columns[j].insert(x, Arc{i, int32(j), c})
+			}
+		}
 	}
 	return true
 }
 
-// list fills in the arcs of row i, offers it to the columns, and returns its price.
-func (p *part) list(i int32, row, g []float64, arcs []Arc, reduced []float64) (f float64) {
-	b := &p.best
-	b.gather(row, g)
-	f = b.price[0]
-	for m := range arcs {
-		arcs[m], reduced[m] = Arc{i, b.col[m], b.cost[m]}, b.price[m]-f
+// bound returns what the prices of the best arcs of a row are below, given those of another row. Few others are then
+// worth a try.
+func bound(other []Arc, row, pi []float64) float64 {
+	if len(other) == 0 {
+		return math.Inf(1)
 	}
-	columns := p.column[:len(row)]
-	for j, c := range row {
-		if x := c - f; x < columns[j].limit {
-			columns[j].insert(x, c, i)
-		}
+	limit := math.Inf(-1)
+	for _, a := range other {
+		limit = max(limit, row[a.J]+pi[a.J])
 	}
-	return f
+	return math.Nextafter(limit, math.Inf(1))
 }
 
 // joinColumns adds what the other parts have found for the columns to the first.
@@ -130,7 +145,7 @@ func (w *work) joinColumns() []columnBest {
 			c := &w.parts[n].column[j]
 			for m := range c.n {
 				if x := c.price[m]; x < first[j].limit {
-					first[j].insert(x, c.cost[m], c.row[m])
+					first[j].insert(x, c.arcs[m])
 				}
 			}
 		}
@@ -145,14 +160,14 @@ func (w *work) listColumns(column []columnBest) {
 	for _, j := range w.cols.item {
 		c := &column[j]
 	arcs:
-		for m, i := range c.row[:c.n] {
-			for _, a := range f.Arcs[int(i)*each : (int(i)+1)*each] {
+		for m, arc := range c.arcs[:c.n] {
+			for _, a := range f.Arcs[int(arc.I)*each : (int(arc.I)+1)*each] {
 				if a.J == j {
 					continue arcs
 				}
 			}
-			f.Arcs = append(f.Arcs, Arc{i, j, c.cost[m]})
-			w.reduced = append(w.reduced, max(c.price[m]-w.g[j], 0))
+			f.Arcs = append(f.Arcs, arc)
+			w.reduced = append(w.reduced, max(c.price[m]+w.pi[j], 0))
 		}
 	}
 }

@@ -1,90 +1,56 @@
 package start
 
-import "math"
-
-const (
-	// rowArcs arcs of least reduced cost are listed for every row, and columnArcs for every column.
-	rowArcs    = 5
-	columnArcs = 4
-)
-
-// best are the columns of a row with the least cost less price, ascending.
-type best struct {
-	n     int
-	price [rowArcs]float64
-	cost  [rowArcs]float64
-	col   [rowArcs]int32
-}
-
-// gather finds the best of row for prices g. Those of the row before bound them: few others are then worth a try.
-func (b *best) gather(row, g []float64) {
-	limit := math.Inf(1)
-	g = g[:len(row)]
-	if b.n == rowArcs {
-		limit = math.Inf(-1)
-		for _, j := range b.col {
-			limit = max(limit, row[j]-g[j])
-		}
-		limit = math.Nextafter(limit, math.Inf(1))
-	}
-	b.n = 0
+// Gather fills in the arcs of row i with the least cost + pi, ascending and with these sums as their prices: as many as
+// there are places, of those below limit. It returns how many there are.
+func Gather(arcs []Arc, prices []float64, i int32, row, pi []float64, limit float64) (n int) {
+	pi = pi[:len(row)]
 	j := 0
 	for ; j+4 <= len(row); j += 4 {
-		c, y := row[j:j+4:j+4], g[j:j+4:j+4]
-		x0, x1, x2, x3 := c[0]-y[0], c[1]-y[1], c[2]-y[2], c[3]-y[3]
+		c, g := row[j:j+4:j+4], pi[j:j+4:j+4]
+		x0, x1, x2, x3 := c[0]+g[0], c[1]+g[1], c[2]+g[2], c[3]+g[3]
 		if x0 < limit || x1 < limit || x2 < limit || x3 < limit {
 			for d, x := range [4]float64{x0, x1, x2, x3} {
 				if x < limit {
-					limit = b.insert(limit, x, c[d], int32(j+d))
+					n, limit = insert(arcs, prices, n, limit, x, Arc{i, int32(j + d), c[d]})
 				}
 			}
 		}
 	}
 	for ; j < len(row); j++ {
-		if x := row[j] - g[j]; x < limit {
-			limit = b.insert(limit, x, row[j], int32(j))
+		if x := row[j] + pi[j]; x < limit {
+			n, limit = insert(arcs, prices, n, limit, x, Arc{i, int32(j), row[j]})
 		}
 	}
+	return n
 }
 
-// insert puts column j at its place, and returns the price that the next must be below instead of limit.
-func (b *best) insert(limit, x, cost float64, j int32) float64 {
-	if b.n < rowArcs {
-		b.n++
+// insert puts a at its place among the n arcs of least price, and returns their new number and what the price of the
+// next must be below.
+func insert(arcs []Arc, prices []float64, n int, limit, price float64, a Arc) (int, float64) {
+	if n < len(arcs) {
+		n++
 	}
-	at := b.n - 1
-	for at > 0 && b.price[at-1] > x {
-		b.price[at], b.cost[at], b.col[at] = b.price[at-1], b.cost[at-1], b.col[at-1]
+	at := n - 1
+	for at > 0 && prices[at-1] > price {
+		prices[at], arcs[at] = prices[at-1], arcs[at-1]
 		at--
 	}
-	b.price[at], b.cost[at], b.col[at] = x, cost, j
-	if b.n < rowArcs {
-		return limit
+	prices[at], arcs[at] = price, a
+	if n == len(arcs) {
+		limit = prices[n-1]
 	}
-	return b.price[rowArcs-1]
+	return n, limit
 }
 
-// columnBest are the rows of a column with the least cost less price, ascending. The next must be below limit.
+// columnBest are the arcs of a column with the least cost less price of the row, ascending. The next must be below limit.
 type columnBest struct {
 	limit float64
 	n     int
 	price [columnArcs]float64
-	cost  [columnArcs]float64
-	row   [columnArcs]int32
+	arcs  [columnArcs]Arc
 }
 
-// insert puts row i at its place.
-func (c *columnBest) insert(x, cost float64, i int32) {
-	if c.n < columnArcs {
-		c.n++
-	}
-	at := c.n - 1
-	for at > 0 && c.price[at-1] > x {
-		c.price[at], c.cost[at], c.row[at] = c.price[at-1], c.cost[at-1], c.row[at-1]
-		at--
-	}
-	c.price[at], c.cost[at], c.row[at] = x, cost, i
-	if c.n == columnArcs {
-		c.limit = c.price[columnArcs-1]
-	}
+// insert puts an arc at its place.
+func (c *columnBest) insert(price float64, a Arc) {
+	c.n, c.limit = insert(c.arcs[:], c.price[:], c.n, c.limit, price, a)
 }

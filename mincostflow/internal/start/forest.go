@@ -33,33 +33,33 @@ func (w *work) balance() {
 		}
 	}
 	w.order = roomy
-	slices.SortFunc(roomy, func(a, b uint64) int { return cmp.Or(cmp.Compare(w.g[a], w.g[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(roomy, func(a, b uint64) int { return cmp.Or(cmp.Compare(w.pi[b], w.pi[a]), cmp.Compare(a, b)) })
 	for _, j := range roomy {
 		if room := w.p.Room[j]; room <= spare {
 			spare -= room
 			w.into.Need[j] += room
 			continue
 		}
-		zero := w.g[j]
-		for j := range w.g {
-			w.g[j] -= zero
+		zero := w.pi[j]
+		for j := range w.pi {
+			w.pi[j] -= zero
 		}
 		for i := range w.f {
-			w.f[i] += zero
+			w.f[i] -= zero
 		}
 		return
 	}
 }
 
 // fill fills arcs in the order of their reduced costs. Each of them exhausts a row or a column, which hangs from the
-// other end. What is left over hangs from the hub, at the prices f and g.
+// other end. What is left over hangs from the hub, at the prices of nodes.
 func (w *work) fill() {
 	f, k := w.into, len(w.p.Supply)
 	copy(f.Cost, w.f)
-	for j, g := range w.g {
-		if f.Cost[k+j] = g; w.p.Room[j] > 0 {
+	for j, pi := range w.pi {
+		if f.Cost[k+j] = -pi; w.p.Room[j] > 0 {
 			// Not below zero where there is room: a cycle through the slack arc could pay for itself.
-			f.Cost[k+j] = max(g, 0)
+			f.Cost[k+j] = max(-pi, 0)
 		}
 	}
 	w.left = append(append(w.left[:0], w.p.Supply...), f.Need...)

@@ -243,9 +243,9 @@ func TestPlant(t *testing.T) {
 			case u >= 0:
 				want = m.data[int(u)*m.n+v-k]
 			case p.Room[v-k] > 0:
-				want = max(w.g[v-k], 0)
+				want = max(-w.pi[v-k], 0)
 			default:
-				want = w.g[v-k]
+				want = -w.pi[v-k]
 			}
 			if f.Cost[v] != want {
 				t.Fatalf("node %d costs %v, want %v", v, f.Cost[v], want)
@@ -261,7 +261,7 @@ func checkArcs(w *work, f *Forest, m matrix) error {
 	tol := roundings * 0x1p-53 * 4 * top
 	listed := map[[2]int32]bool{}
 	for n, a := range f.Arcs {
-		rc := m.data[int(a.I)*m.n+int(a.J)] - w.f[a.I] - w.g[a.J]
+		rc := m.data[int(a.I)*m.n+int(a.J)] - w.f[a.I] + w.pi[a.J]
 		if listed[[2]int32{a.I, a.J}] || a.Cost != m.data[int(a.I)*m.n+int(a.J)] ||
 			!(w.reduced[n] >= 0 && math.Abs(w.reduced[n]-rc) <= tol) {
 			return fmt.Errorf("arc %+v, reduced cost %v", a, rc)
@@ -270,11 +270,11 @@ func checkArcs(w *work, f *Forest, m matrix) error {
 	}
 	for i := range w.f {
 		least, most, n := math.Inf(1), 0.0, 0
-		for j := range w.g {
-			if math.IsInf(w.g[j], -1) {
+		for j := range w.pi {
+			if math.IsInf(w.pi[j], 1) {
 				continue
 			}
-			rc := m.data[i*m.n+j] - w.f[i] - w.g[j]
+			rc := m.data[i*m.n+j] - w.f[i] + w.pi[j]
 			least = min(least, rc)
 			if listed[[2]int32{int32(i), int32(j)}] {
 				n++

@@ -10,7 +10,7 @@ type work struct {
 	small      Smaller   // problem of the groups
 	middle     []float64 // prices of its rows
 
-	f, g    []float64 // prices of the rows and the columns; -Inf for columns that take no part
+	f, pi   []float64 // prices of the rows and the columns: f_i <= C_ij + pi_j; +Inf for columns that take no part
 	reduced []float64 // costs of the listed arcs: those of least reduced cost of every row, then those of columns
 	parts   [Parts]part
 	left    []uint64 // what nodes still have or need as arcs are filled
@@ -35,7 +35,6 @@ const mostKept = 1 << 20
 // part is what one goroutine finds.
 type part struct {
 	used   bool
-	g      []float64
+	pi     []float64
 	column []columnBest
-	best   best
 }
