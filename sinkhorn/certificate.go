@@ -47,7 +47,6 @@ type certificate struct {
 	upper, lower float64
 	slack        float64 // roundoff, and four times the noise of the entries of the plan
 	roundoff     float64 // of sums
-	lack         float64 // mass that the columns of the plan lack
 	transport    float64
 	objective    float64 // <C, P> + reg sum P log P
 	posterior    float64
@@ -207,7 +206,7 @@ func (p *proof) close() {
 	if charge < 0x1p-1022 { // where products lose bits, or all of them
 		charge += math.SmallestNonzeroFloat64
 	}
-	p.upper, p.lack = min(upper+charge, c.most), p.left
+	p.upper = min(upper+charge, c.most)
 	p.posterior = max(0, p.transport-plain)
 }
 

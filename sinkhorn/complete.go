@@ -26,7 +26,6 @@ func (in *instance) complete(ctx context.Context, c *core, r *Result, b *certifi
 	}
 	r.Transport = math.Min(unscale(b.transport, c.exp, 0)+c.offset, math.MaxFloat64)
 	r.Upper, r.Lower = b.original(c)
-	top := max(c.top, c.faint.top)
 	r.Posterior = unscale(b.posterior, c.exp, 1)
 	// objective = transport + reg * entropy; in this form reg may be of any size.
 	entropy := (b.objective - b.transport) / b.reg
@@ -37,15 +36,13 @@ func (in *instance) complete(ctx context.Context, c *core, r *Result, b *certifi
 	if err := in.potentials(ctx, c, r, b); err != nil {
 		return err
 	}
-	if c.exp != 0 || c.base != nil {
-		r.Lower = in.dual(r.Potentials)
-	} else if c.faint.cost == 0 {
+	if c.exp == 0 && c.base == nil {
 		return nil
 	}
-	// Potentials as they are returned may be rounded so much more that the gap is not what it was, and so may rows that
-	// take no part cost more.
+	r.Lower = in.dual(r.Potentials)
+	// Potentials as they are returned may be rounded so much more that the gap is not what it was.
 	if set := r.Settings; r.Status == Converged && set.Gap > 0 && set.Tolerance == 0 &&
-		!set.met(r.Gap(), r.Upper, top*b.slack, top) {
+		!set.met(r.Gap(), r.Upper, c.top*b.slack, c.top) {
 		r.Status = Stalled
 	}
 	return nil
@@ -59,7 +56,7 @@ func (b *certificate) original(c *core) (upper, lower float64) {
 		upper = math.Min(upper+c.top*b.slack, c.top)
 	}
 	if c.base == nil {
-		return c.faint.add(upper, b.slack+b.lack, c.top), lower
+		return upper, lower
 	}
 	// The offset is a compensated dot product of masses off by half a unit, and rounding of reduced
 	// costs is far below its units. What Verify charges, it charges at the whole largest cost.
@@ -68,7 +65,7 @@ func (b *certificate) original(c *core) (upper, lower float64) {
 	upper += off + c.top*b.slack + 4*math.SmallestNonzeroFloat64
 	lower += c.offset
 	lower -= off + lower*0x1p-51 + unscale(c.rng, c.exp, 1)*0x1p-51 + 4*math.SmallestNonzeroFloat64
-	return c.faint.add(math.Min(upper*(1+0x1p-51), c.top), b.slack+b.lack, c.top), math.Max(0, lower)
+	return math.Min(upper*(1+0x1p-51), c.top), math.Max(0, lower)
 }
 
 // dual returns the dual value of potentials in units of the cost, rounded down, when scaling back has rounded

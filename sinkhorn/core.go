@@ -33,7 +33,6 @@ type core struct {
 	base   []float64
 	offset float64
 	top    float64 // most, in the cost's own units, base included
-	faint  faintRows
 	// exp is not 0 when costs near the ends of the float64 range were multiplied by 2^exp; reg is
 	// the regularisation times 2^exp.
 	exp int
@@ -91,9 +90,6 @@ func load(ctx context.Context, in *instance) (*core, error) {
 		c.min[r], high[r] = lo, hi
 		return nil
 	})
-	if err == nil && len(in.faint) > 0 {
-		c.faint, err = in.readFaint(ctx)
-	}
 	if err != nil && err == ctx.Err() {
 		c.interrupted.Store(true)
 		return c, nil
@@ -119,7 +115,9 @@ func (c *core) rowsWithMass() (n int) {
 func (c *core) scale(in *instance, high []float64, tiny float64) error {
 	for r, hi := range high {
 		c.max = max(c.max, hi)
-		c.rng = max(c.rng, hi-c.min[r])
+		if c.mass[r] > 0 {
+			c.rng = max(c.rng, hi-c.min[r])
+		}
 	}
 	c.most = max(c.max, tiny)
 	if in.choose {

@@ -32,13 +32,6 @@ func (in *instance) separable(s Settings) *cost.Grid {
 
 // grid solves the instance on the grid g by package grid.
 func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Result, error) {
-	var rare faintRows
-	if len(in.faint) > 0 {
-		var err error
-		if rare, err = in.readFaint(ctx); err != nil && err != ctx.Err() {
-			return Result{}, err
-		}
-	}
 	mu := make([]float64, in.K)
 	for n, i := range in.Rows {
 		mu[i] = in.mass[n]
@@ -56,7 +49,7 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 	r := Result{
 		Q: a.Q, Potentials: Potentials{F: a.F, G: a.G}, LogV: a.LogV, Reg: a.Reg, Transport: a.Transport,
 		Objective: a.Objective,
-		Lower:     a.Lower, Upper: rare.add(a.Upper, 0, a.Largest), Posterior: a.Posterior,
+		Lower:     a.Lower, Upper: a.Upper, Posterior: a.Posterior,
 		Residual: a.Residual, Iterations: a.Iterations, Status: Status(a.Status),
 		Stats: Stats{Passes: a.Iterations}, Settings: set, Flow: a.Flow,
 	}

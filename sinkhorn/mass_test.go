@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -84,7 +85,13 @@ func TestSourceExtremes(t *testing.T) {
 				if !(got.Upper > want.Upper && got.Upper < want.Upper+1e-13) {
 					t.Errorf("%v, %v: Upper %v, %v without the row", m, source, got.Upper, want.Upper)
 				}
-				want.Upper = got.Upper
+				few := numtest.Tol{Abs: 8 * 0x1p-53, Why: "numbers of size 1, of a kernel of one row or of two"}
+				for _, x := range [][2][]float64{{got.Q, want.Q}, {got.LogV, want.LogV}, {got.Potentials.F, want.Potentials.F},
+					{got.Potentials.G, want.Potentials.G}, {{got.Transport, got.Objective, got.Lower, got.Residual},
+						{want.Transport, want.Objective, want.Lower, want.Residual}}} {
+					numtest.NearSlice(t, m.String()+": without the row", x[0], x[1], few)
+				}
+				continue
 			}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%v, %v: %+v, want %+v", m, source, got, want)
@@ -97,7 +104,7 @@ func TestSourceExtremes(t *testing.T) {
 	same([]float64{float64(float32(0.5)), float64(float32(0.25))}, []float64{2, 1})
 }
 
-// TestLostRows: rows whose mass is below the least float take no part, but their cost belongs to the upper bound,
+// TestLostRows: rows whose mass is below the least float have none, but their cost belongs to the upper bound,
 // whatever it is beside the others, and Verify charges what a plan lacks at it.
 func TestLostRows(t *testing.T) {
 	for name, p := range map[string]Problem{

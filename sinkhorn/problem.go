@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/rowcache"
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -46,8 +44,8 @@ const (
 	minRelReg = 1e-9
 )
 
-// instance is a validated problem in the form that the solvers work on: its Rows are those that take part, and mass
-// has their masses. If the lower bounds fill everything, or the upper ones do, Lo and Hi are both the point that is left.
+// instance is a validated problem in the form that the solvers work on. mass has the masses of its Rows: 0 where they are
+// lost to underflow. If the lower bounds fill everything, or the upper ones do, Lo and Hi are both the point that is left.
 type instance struct {
 	projection.Instance
 	matrix cost.Matrix
@@ -104,53 +102,12 @@ func checkReg(name string, x float64) error {
 	return nil
 }
 
-// weigh finds the masses of the rows, and takes out those that are too small.
+// weigh finds the masses of the rows.
 func (in *instance) weigh() {
-	rows := in.Rows
-	in.Rows, in.mass, in.faint = rows[:0], in.mass[:0], in.faint[:0]
-	for n, i := range rows {
-		if m := in.Mass[n].Float(); m > 0 {
-			in.Rows = append(in.Rows, i)
-			in.mass = append(in.mass, m)
-		} else {
-			in.faint = append(in.faint, i)
-		}
+	in.mass = in.mass[:0]
+	for _, m := range in.Mass {
+		in.mass = append(in.mass, m.Float())
 	}
-}
-
-// faintRows is what the rows whose mass is below the least float add to an upper bound.
-type faintRows struct {
-	cost float64 // what they can cost, at most; 0 if there are none
-	top  float64 // their largest cost
-}
-
-// readFaint reads the rows whose mass is below the least float, unless the context ends: then the error is its own.
-func (in *instance) readFaint(ctx context.Context) (l faintRows, err error) {
-	top := make([]float64, len(in.faint))
-	err = rowcache.Read(ctx, in.matrix, in.faint, nil, func(n int, row []float64) error {
-		if err := projection.CheckRow(in.faint[n], row, in.Kv); err != nil {
-			return err
-		}
-		top[n] = slices.Max(row)
-		return nil
-	})
-	for _, x := range top {
-		l.top = max(l.top, x)
-		l.cost += max(x*projection.LostMass, math.SmallestNonzeroFloat64)
-	}
-	return l, err
-}
-
-// add returns an upper bound for all rows, given one for those that take part, the share of the mass that Verify
-// charges at the largest cost, and the largest cost of the others.
-func (l faintRows) add(upper, charged, most float64) float64 {
-	if l.cost == 0 {
-		return upper
-	}
-	if l.top > most {
-		upper = math.Nextafter(upper+l.top*charged*(1+0x1p-51), math.Inf(1))
-	}
-	return min(math.Nextafter(upper+l.cost, math.Inf(1)), max(most, l.top))
 }
 
 // chooseColumns finds the columns that take part.

@@ -59,7 +59,7 @@ func Project(ctx context.Context, p Problem, s Settings) (Result, error) {
 // finish makes the Result of a run, given what its last iterate proves.
 func (in *instance) finish(ctx context.Context, c *core, r Result, b *certificate) (Result, error) {
 	if c.cut() {
-		in.unfinished(&r, max(c.top, c.faint.top), b.q)
+		in.unfinished(&r, c.top, b.q)
 	} else if err := in.complete(ctx, c, &r, b); err != nil {
 		return Result{}, err
 	}

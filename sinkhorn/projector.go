@@ -110,7 +110,7 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 // returns nil if the distribution is not one for it: one on at least half of the rows, for which Project would start at
 // Reg itself.
 func (p *Projector) start(ctx context.Context, in *instance) *fast {
-	if len(in.faint) > 0 || len(in.Rows) <= fewRows || 2*len(in.Rows) < p.c.K || p.settings.Method != Fast ||
+	if len(in.Rows) <= fewRows || 2*len(in.Rows) < p.c.K || p.settings.Method != Fast ||
 		!p.ordinary || len(p.c.Data) > sharedCells || in.separable(p.settings) != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // This file is the linear limit of the projection: with s = exp(-b/reg) and reg -> 0, the columns of least b are
@@ -14,7 +15,7 @@ import (
 // Dual returns sum mu_i f_i + sum min(lo_j g_j, hi_j g_j), and 2^-50 of the sum of the sizes of its terms, which is
 // more than the value is off: products, normalised masses and the two compensated sums err by half a unit each,
 // relative to the terms, and the plain sum of sizes by less than 2^-20 of itself. Both may lose half the smallest float
-// a term.
+// a term. Masses may be off by projection.LostMass.
 func Dual(mu, f, g, lo, hi []float64) (value, off float64) {
 	terms := make([]float64, len(g))
 	for j, x := range g {
@@ -25,7 +26,7 @@ func Dual(mu, f, g, lo, hi []float64) (value, off float64) {
 		off += math.Abs(terms[j]) * 0x1p-50
 	}
 	for i, x := range f {
-		off += mu[i] * math.Abs(x) * 0x1p-50
+		off += (mu[i]*0x1p-50 + projection.LostMass) * math.Abs(x)
 	}
 	return num.Dot(mu, f) + num.Sum(terms), off
 }
