@@ -2,9 +2,10 @@ package basemeasure
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -23,18 +24,10 @@ func checkMeasure(what string, m []float64, kv int) error {
 	if len(m) != kv {
 		return fmt.Errorf("%w: len(%s) = %d, want %d", wpmerr.ErrShape, what, len(m), kv)
 	}
-	mass := false
-	for j, x := range m {
-		switch {
-		case math.IsNaN(x) || math.IsInf(x, 0):
-			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNotFinite, what, j, x)
-		case x < 0:
-			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNegative, what, j, x)
-		case x > 0:
-			mass = true
-		}
+	if err := projection.CheckMasses(what, m); err != nil {
+		return err
 	}
-	if !mass {
+	if slices.Max(m) == 0 {
 		return fmt.Errorf("%w: %s is zero", wpmerr.ErrMass, what)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -30,13 +31,8 @@ func Homogeneous(row []float64, eps float64) (Result, error) {
 	if len(row) == 0 {
 		return Result{}, fmt.Errorf("%w: a row without costs", wpmerr.ErrShape)
 	}
-	for j, c := range row {
-		switch {
-		case math.IsNaN(c) || math.IsInf(c, 0):
-			return Result{}, fmt.Errorf("%w: row[%d] = %v", wpmerr.ErrNotFinite, j, c)
-		case c < 0:
-			return Result{}, fmt.Errorf("%w: row[%d] = %v", wpmerr.ErrNegative, j, c)
-		}
+	if err := projection.CheckMasses("row", row); err != nil {
+		return Result{}, err
 	}
 	k := len(row)
 	settings, err := Settings{}.resolve(k, k, false)
@@ -45,9 +41,7 @@ func Homogeneous(row []float64, eps float64) (Result, error) {
 	}
 	priv := newPrivacy(eps)
 	eta := max(expectile(row, priv.e.Near), slices.Min(row))
-	res := Result{M: make([]float64, k), Weights: make([]float64, k), Thresholds: make([]float64, k), Status: Converged,
-		Settings: settings}
-	fill(res.Weights, 1)
+	res := Result{Weights: slices.Repeat([]float64{1}, k), Status: Converged, Settings: settings}
 
 	// Lower: any threshold with a non-negative defect is a bound, so walk down to one.
 	lower := eta
@@ -57,11 +51,10 @@ func Homogeneous(row []float64, eps float64) (Result, error) {
 			lower = slices.Min(row)
 		}
 	}
-	fill(res.Thresholds, lower)
-	res.Lower = lower
+	res.Lower, res.Thresholds = lower, slices.Repeat([]float64{lower}, k)
 
 	m, upper := uniformFill(row, eta, priv)
-	fill(res.M, m)
+	res.M = slices.Repeat([]float64{m}, k)
 	res.Upper = max(num.Up(upper), lower)
 	res.F, res.WorstCase, res.Mean = res.Upper, res.Upper, res.Upper
 	res.describe()

@@ -16,7 +16,7 @@ func TestNames(t *testing.T) {
 		{basemeasure.Stalled.String(), "stalled"},
 		{basemeasure.Limited.String(), "limited"},
 		{basemeasure.Cancelled.String(), "cancelled"},
-		{basemeasure.Status(9).String(), "Status(9)"},
+		{basemeasure.Status(9).String(), "unknown"},
 		{basemeasure.WorstCase.String(), "worst case"},
 		{basemeasure.Average.String(), "average"},
 		{basemeasure.Mixed.String(), "mixed"},

@@ -111,9 +111,8 @@ type onePass struct {
 
 // search finds the worst input at the uniform measure of mass m an output, in a box inside its own, as problem.certified.
 func (u *onePass) search(m float64) (worst.Result, error) {
-	lo, hi := make([]float64, u.kv), make([]float64, u.kv)
-	fill(lo, min(math.Nextafter(u.priv.alpha.Up*m, math.Inf(1)), m))
-	fill(hi, max(math.Nextafter(u.priv.beta.Down*m, math.Inf(-1)), m))
+	low, high := u.priv.inside(m)
+	lo, hi := slices.Repeat([]float64{low}, u.kv), slices.Repeat([]float64{high}, u.kv)
 	found, err := u.space.Search(u.ctx, func(i int) (float64, error) {
 		table, err := knapsack.New(u.ctx, rows{u.c, []int{i}})
 		if err != nil {

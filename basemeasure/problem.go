@@ -23,6 +23,19 @@ type problem struct {
 	criterion criterion
 }
 
+// privacy encloses e^(-eps/2), e^(eps/2) and e^eps.
+type privacy struct{ alpha, beta, e num.Enclosure }
+
+// newPrivacy halves eps, which is exact but for a subnormal eps, where all three are 1 to 2^-1000.
+func newPrivacy(eps float64) privacy {
+	return privacy{alpha: num.Exp(-eps / 2), beta: num.Exp(eps / 2), e: num.Exp(eps)}
+}
+
+// inside returns bounds around x that lie in [alpha x, beta x].
+func (p privacy) inside(x float64) (lo, hi float64) {
+	return min(math.Nextafter(p.alpha.Up*x, math.Inf(1)), x), max(math.Nextafter(p.beta.Down*x, math.Inf(-1)), x)
+}
+
 // fewRows are sorted even when the context has ended, so that there is a Result for them.
 const fewRows = 48
 
@@ -98,8 +111,7 @@ func (p *problem) evaluate(m []float64) (phi, tau []float64, err error) {
 func (p *problem) certified(m []float64) float64 {
 	lo, hi := make([]float64, p.kv), make([]float64, p.kv)
 	for j, x := range m {
-		lo[j] = min(math.Nextafter(p.priv.alpha.Up*x, math.Inf(1)), x)
-		hi[j] = max(math.Nextafter(p.priv.beta.Down*x, math.Inf(-1)), x)
+		lo[j], hi[j] = p.priv.inside(x)
 	}
 	phi := make([]float64, p.k)
 	if err := p.table.All(lo, hi, phi, nil); err != nil {

@@ -1,7 +1,6 @@
 package basemeasure
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/wpm-go/wpm/internal/num"
@@ -25,19 +24,7 @@ const (
 
 // String returns the name of the status.
 func (s Status) String() string {
-	switch s {
-	case Unknown:
-		return "unknown"
-	case Converged:
-		return "converged"
-	case Stalled:
-		return "stalled"
-	case Limited:
-		return "limited"
-	case Cancelled:
-		return "cancelled"
-	}
-	return fmt.Sprintf("Status(%d)", int(s))
+	return num.Name(int(s), "unknown", "converged", "stalled", "limited", "cancelled")
 }
 
 // Stats counts the work done.

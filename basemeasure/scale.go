@@ -2,6 +2,7 @@ package basemeasure
 
 import (
 	"context"
+	"slices"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -20,11 +21,7 @@ func Uniform(ctx context.Context, c cost.Matrix, eps float64, settings Settings)
 		return Result{}, err
 	}
 	_, kv := table.Dims()
-	shape := make([]float64, kv)
-	for j := range shape {
-		shape[j] = 1
-	}
-	return Shape(ctx, table, shape, eps, settings)
+	return Shape(ctx, table, slices.Repeat([]float64{1}, kv), eps, settings)
 }
 
 // Shape returns the best multiple of the given measure, which may have zeros and any positive total: the

@@ -205,9 +205,8 @@ type criterion struct {
 const weightError = 8 * 0x1p-53
 
 func (s Settings) criterion(k int) criterion {
-	c := criterion{share: s.share(), floor: make([]float64, k)}
+	c := criterion{share: s.share(), floor: slices.Repeat([]float64{1 / float64(k)}, k)}
 	c.inMax, _ = s.included(k)
-	fill(c.floor, 1/float64(k))
 	if s.InputWeights != nil {
 		c.floor = normalise(s.InputWeights)
 	}

@@ -1,6 +1,9 @@
 package mincostflow
 
-import "github.com/wpm-go/wpm/projection"
+import (
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
+)
 
 // Status says why a solver stopped.
 type Status int
@@ -16,13 +19,7 @@ const (
 
 // String returns the name of the status.
 func (s Status) String() string {
-	switch s {
-	case Optimal:
-		return "optimal"
-	case Cancelled:
-		return "cancelled"
-	}
-	return "unknown"
+	return num.Name(int(s), "unknown", "optimal", "cancelled")
 }
 
 // Entry is one positive entry of a plan.

@@ -1,6 +1,9 @@
 package sinkhorn
 
-import "github.com/wpm-go/wpm/projection"
+import (
+	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
+)
 
 // Status says why a solver stopped.
 type Status int
@@ -24,19 +27,7 @@ const (
 
 // String returns the name of the status.
 func (s Status) String() string {
-	switch s {
-	case Converged:
-		return "converged"
-	case IterationLimit:
-		return "iterations"
-	case Cancelled:
-		return "cancelled"
-	case Stalled:
-		return "stalled"
-	case RegLimit:
-		return "reg"
-	}
-	return "unknown"
+	return num.Name(int(s), "unknown", "converged", "iterations", "cancelled", "stalled", "reg")
 }
 
 // Potentials are dual variables of the exact problem, feasible as exact numbers.

@@ -1,6 +1,10 @@
 package units
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/wpm-go/wpm/internal/num"
+)
 
 // Status says why Project stopped.
 type Status int
@@ -16,13 +20,7 @@ const (
 
 // String returns the name of the status.
 func (s Status) String() string {
-	switch s {
-	case Optimal:
-		return "optimal"
-	case Cancelled:
-		return "cancelled"
-	}
-	return "unknown"
+	return num.Name(int(s), "unknown", "optimal", "cancelled")
 }
 
 // Entry is one positive entry of a plan: so many units from row I to column J.

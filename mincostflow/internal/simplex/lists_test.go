@@ -24,7 +24,7 @@ func pricerAt(d given.Hard, k, n int) *pricer {
 			t.room[j], t.pi[k+j] = 0, math.Inf(1)
 		}
 	}
-	p := &pricer{tree: t, rows: &rows{p: Problem{Low: t.low}}}
+	p := &pricer{tree: t, costs: &costs{rows: &rows{p: Problem{Low: t.low}}}}
 	for i := range k {
 		p.rows.p.Rows = append(p.rows.p.Rows, k-1-i)
 		for range n {

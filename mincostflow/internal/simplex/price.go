@@ -40,9 +40,8 @@ const (
 // Sweeps over many rows that have begun with a good tree go on in blocks of rows, and pivots between them: one
 // processor can price a block while another one pivots.
 type pricer struct {
-	tree   *basis
-	rows   *rows
-	watch  *watch
+	tree *basis
+	*costs
 	list   []start.Arc // of all rows, one after the other; the same arc may be listed twice
 	starts []int       // of row i: its list has places starts[i] to starts[i+1] - 1
 	length []int32     // places in use, by row

@@ -10,6 +10,7 @@ import (
 type Solver struct {
 	rows   rows // and the problem
 	watch  watch
+	costs  costs
 	forest start.Forest
 	tree   basis
 	pr     pricer
@@ -43,7 +44,7 @@ func (s *Solver) Load(ctx context.Context, p Problem, known *Costs, memory int64
 // Forget drops what belongs to the caller, and much memory.
 func (s *Solver) Forget() {
 	s.rows.forget()
-	s.tree.low, s.tree.room, s.pr.rows, s.watch.ctx = nil, nil, nil, nil
+	s.tree.low, s.tree.room, s.watch.ctx = nil, nil, nil
 }
 
 // Watch has s look at another context.

@@ -42,7 +42,7 @@ var pool = sync.Pool{New: func() any { return new(Solver) }}
 func (s *Solver) Start(ctx context.Context, mostPivots int) {
 	s.begin(ctx, mostPivots)
 	f, p := &s.forest, &s.rows.p
-	problem := start.Problem{Supply: p.Supply, Low: p.Low, Room: p.Room, Top: s.rows.top(), Costs: (*starter)(s)}
+	problem := start.Problem{Supply: p.Supply, Low: p.Low, Room: p.Room, Top: s.rows.top(), Costs: &s.costs}
 	k, much := len(p.Supply), uint64(math.MaxUint64)
 	switch {
 	case p.Rounded && assignment.Start(problem, f):
@@ -62,7 +62,8 @@ func (s *Solver) begin(ctx context.Context, mostPivots int) {
 	s.Watch(ctx)
 	p, t := &s.rows.p, &s.tree
 	t.low, t.room = p.Low, p.Room
-	s.pr.tree, s.pr.rows, s.pr.watch, s.pr.mostPivots = t, &s.rows, &s.watch, mostPivots
+	s.costs = costs{&s.rows, &s.watch}
+	s.pr.tree, s.pr.costs, s.pr.mostPivots = t, &s.costs, mostPivots
 	s.pr.sweeps, s.pr.polls = 0, 0
 	s.rescales, s.retried = -1, false
 	// An artificial arc that costs more than every real one is enough: the rows and columns form
@@ -110,29 +111,40 @@ func (t *basis) within(most uint64) bool {
 	return true
 }
 
-// starter is a Solver as the start reads it.
-type starter Solver
+// costs are the rows of a Solver as a start reads them.
+type costs struct {
+	rows  *rows
+	watch *watch
+}
 
 // Row is that of start.Costs.
-func (s *starter) Row(i int) ([]float64, bool) { return (&part{&s.rows, &s.watch}).Row(i) }
+func (c *costs) Row(i int) ([]float64, bool) {
+	if !c.watch.row(len(c.rows.p.Low)) {
+		return nil, false
+	}
+	return c.rows.at(i), true
+}
 
 // Going is that of start.Costs.
-func (s *starter) Going() bool { return s.watch.look() }
+func (c *costs) Going() bool { return c.watch.look() }
 
 // Share is that of start.Costs.
-func (s *starter) Share(n int, t start.Task) bool {
-	if !s.rows.shared(n) {
-		return t.Do(0, 0, n, s)
+func (c *costs) Share(n int, t start.Task) bool {
+	if !c.rows.shared(n) {
+		return t.Do(0, 0, n, c)
 	}
 	var missed atomic.Bool
-	done := s.rows.spread(&s.watch, start.Parts, func(own *rows, p int) {
-		if !t.Do(p, p*n/start.Parts, (p+1)*n/start.Parts, &part{own, &watch{ctx: s.watch.ctx}}) {
+	done := c.rows.spread(c.watch, start.Parts, func(own *rows, p int) {
+		if !t.Do(p, p*n/start.Parts, (p+1)*n/start.Parts, &costs{own, &watch{ctx: c.watch.ctx}}) {
 			missed.Store(true)
 		}
 	})
-	s.watch.over = s.watch.over || missed.Load()
+	c.watch.over = c.watch.over || missed.Load()
 	return done && !missed.Load()
 }
+
+// starter is a Solver that solves smaller problems.
+type starter Solver
 
 // Solve is that of start.Solver: another workspace solves the smaller problem.
 func (s *starter) Solve(small *start.Smaller, prices []float64) bool {
@@ -155,23 +167,3 @@ func (s *starter) Solve(small *start.Smaller, prices []float64) bool {
 	s.watch.over = s.watch.over || b.watch.over
 	return ok
 }
-
-// part is a part of the rows, read by one goroutine.
-type part struct {
-	rows  *rows
-	watch *watch
-}
-
-// Row is that of start.Costs.
-func (p *part) Row(i int) ([]float64, bool) {
-	if !p.watch.row(len(p.rows.p.Low)) {
-		return nil, false
-	}
-	return p.rows.at(i), true
-}
-
-// Going is that of start.Costs.
-func (p *part) Going() bool { return p.watch.look() }
-
-// Share is that of start.Costs: a part is not cut again.
-func (p *part) Share(n int, t start.Task) bool { return t.Do(0, 0, n, p) }
