@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/wpm-go/wpm/mincostflow/internal/assignment"
 	"github.com/wpm-go/wpm/mincostflow/internal/newton"
@@ -109,38 +108,6 @@ func (t *basis) within(most uint64) bool {
 		most -= low + t.room[j]
 	}
 	return true
-}
-
-// costs are the rows of a Solver as a start reads them.
-type costs struct {
-	rows  *rows
-	watch *watch
-}
-
-// Row is that of start.Costs.
-func (c *costs) Row(i int) ([]float64, bool) {
-	if !c.watch.row(len(c.rows.p.Low)) {
-		return nil, false
-	}
-	return c.rows.at(i), true
-}
-
-// Going is that of start.Costs.
-func (c *costs) Going() bool { return c.watch.look() }
-
-// Share is that of start.Costs.
-func (c *costs) Share(n int, t start.Task) bool {
-	if !c.rows.shared(n) {
-		return t.Do(0, 0, n, c)
-	}
-	var missed atomic.Bool
-	done := c.rows.spread(c.watch, start.Parts, func(own *rows, p int) {
-		if !t.Do(p, p*n/start.Parts, (p+1)*n/start.Parts, &costs{own, &watch{ctx: c.watch.ctx}}) {
-			missed.Store(true)
-		}
-	})
-	c.watch.over = c.watch.over || missed.Load()
-	return done && !missed.Load()
 }
 
 // starter is a Solver that solves smaller problems.
