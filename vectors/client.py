@@ -700,7 +700,10 @@ def books(text, steps, budget=None):
         ledger = Ledger(text, budget)
         try: key is None or verify_policy(policy, key, signature)
         except Refused: return verdicts.append("key")
-        verdicts.append(ledger.account(policy, x, epoch, lambda: report, most, schedule, clock, key))
+        def draw():
+            need(f" {policy} {epoch} " in ledger.more[:-1].rsplit("\n", 1)[-1], "a draw before its debit is stored")
+            return report
+        verdicts.append(ledger.account(policy, x, epoch, draw, most, schedule, clock, key))
         text += ledger.more
     for s in steps:
         if set(s) == {"torn"}: text += bytes.fromhex(s["torn"]).decode("latin-1")

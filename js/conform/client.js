@@ -64,7 +64,13 @@ async function step(store, budget, s) {
   if (plan) Date.now = () => clock;
   try {
     const policy = {id, epsilon: eps, schedule: plan}, signed = {key: text(key), signature: text(signature)};
-    if (await account(ledger, policy, () => (draws++, drawn), signed) === null) return `silent ${ledger.next}`;
+    const draw = () => {
+      const last = new TextDecoder("latin1").decode(store.text).split("\n").at(-2);
+      need(last?.includes(` ${id} ${epoch} `), "a draw before its debit is stored");
+      draws++;
+      return drawn;
+    };
+    if (await account(ledger, policy, draw, signed) === null) return `silent ${ledger.next}`;
     return draws ? "drawn" : "repeated";
   } catch (e) {
     if (draws) return "report";
