@@ -4,17 +4,23 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/aggregate/reports"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/vectors"
@@ -153,11 +159,12 @@ type material struct {
 	ledgers           [][]byte
 	books             []map[string]any
 	signed, boxes     []map[string]any
+	counted           []map[string]any
 }
 
 func readMaterial(t *testing.T) (m material) {
 	seen := map[string]bool{}
-	for _, kind := range []string{"release", "ledger", "schedule", "verify"} {
+	for _, kind := range []string{"release", "ledger", "schedule", "verify", "aggregate"} {
 		file, err := vectors.Read(kind)
 		if err != nil {
 			t.Fatal(err)
@@ -198,6 +205,8 @@ func readMaterial(t *testing.T) (m material) {
 				in["eps"] = in["epsilon"]
 				delete(in, "epsilon")
 				m.boxes = append(m.boxes, in)
+			case kind == "aggregate" && len(c.In) < 8000:
+				m.counted = append(m.counted, in)
 			}
 		}
 	}
@@ -309,6 +318,31 @@ func attacks(m material) []attack {
 			}
 			return fields, func() (any, error) { return byGo("verify", t, fields) }
 		}},
+		{"aggregate", func(t *rapid.T) (map[string]any, func() (any, error)) {
+			some := func(name string) map[string]any {
+				return m.counted[rapid.IntRange(0, len(m.counted)-1).Draw(t, name)]
+			}
+			textOf := func(in map[string]any) []byte {
+				if list, ok := in["counts"].([]any); ok {
+					return []byte(list[len(list)-1].(string))
+				}
+				file, _ := in["file"].(string)
+				return []byte(file)
+			}
+			fields := maps.Clone(some("counted"))
+			text := mutated(t, textOf(fields), textOf(some("other")))
+			if list, ok := fields["counts"].([]any); ok {
+				if at := bytes.LastIndex(text, []byte("sha256 ")); at >= 0 && rapid.IntRange(0, 3).Draw(t, "hash") > 0 {
+					text = fmt.Appendf(text[:at:at], "sha256 %x\n", sha256.Sum256(text[:at]))
+				}
+				list = slices.Clone(list)
+				list[len(list)-1] = strings.ToValidUTF8(string(text), "?")
+				fields["counts"] = list
+			} else {
+				fields["file"] = strings.ToValidUTF8(string(text), "?")
+			}
+			return fields, func() (any, error) { return countedByGo(t, fields) }
+		}},
 	}
 }
 
@@ -340,11 +374,59 @@ func drawnByGo(p policy.Policy, private, random []byte) (any, error) {
 	return map[string]any{"index": index, "report": hex.EncodeToString(report), "usable": fault == nil, "input": input}, err
 }
 
-// attackClient compares the answers of a client with Go's.
+// countedByGo is what package aggregate counts, and what it makes of texts of counts.
+func countedByGo(t *rapid.T, fields map[string]any) (any, error) {
+	var in struct {
+		Policy, Name, Epoch, File string
+		Counts                    []string
+	}
+	text, err := json.Marshal(fields)
+	if err := errors.Join(err, json.Unmarshal(text, &in)); err != nil {
+		t.Fatal(err)
+	}
+	var sum aggregate.Counts
+	if len(in.Counts) == 0 {
+		p, err := policy.Decode([]byte(in.Policy))
+		if err != nil {
+			return nil, err
+		}
+		n, err := aggregate.NewCounter(p)
+		if err != nil {
+			return nil, err
+		}
+		reader := reports.Reader{Magic: "wpm1", Size: policy.ReportSize, Open: func(string) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(in.File)), nil
+		}}
+		if sum, err = reader.Count(context.Background(), n, []string{in.Name}, in.Epoch); err != nil {
+			return nil, err
+		}
+	}
+	for n, text := range in.Counts {
+		part, err := aggregate.DecodeCounts([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			sum = part
+		} else if sum, err = aggregate.Merge(sum, part); err != nil {
+			return nil, err
+		}
+	}
+	out, err := sum.Encode()
+	return map[string]any{"counts": string(out)}, err
+}
+
+// attackClient compares the answers of a client with Go's, of the kinds that it offers.
 func attackClient(t *testing.T, command ...string) {
 	m := readMaterial(t)
 	c := &client{command: command, limit: defaultLimit}
+	if err := c.start(); err != nil {
+		t.Fatal(err)
+	}
 	for n, a := range attacks(m) {
+		if !c.offers([]string{a.kind}) {
+			continue
+		}
 		t.Run(fmt.Sprintf("%s %d", a.kind, n), func(t *testing.T) {
 			var accepted, refused int
 			rapid.Check(t, func(t *rapid.T) {
