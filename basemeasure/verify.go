@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection/verify"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -81,16 +82,11 @@ func Verify(ctx context.Context, c cost.Matrix, eps float64, r Result) (upper, l
 	if lower, err = l.check(ctx); err != nil {
 		return nil, nil, ended(ctx, err)
 	}
-	switch {
-	case lower.Cmp(upper) > 0:
+	if lower.Cmp(upper) > 0 {
 		// Impossible for evidence about one cost: the two theorems above contradict each other.
 		return upper, lower, fmt.Errorf("%w: lower bound %v above upper bound %v", wpmerr.ErrCertificate, show(lower), show(upper))
-	case !claimed(r.Upper, upper, 1):
-		return upper, lower, fmt.Errorf("%w: Upper = %v, proved %v", wpmerr.ErrCertificate, r.Upper, show(upper))
-	case !claimed(r.Lower, lower, -1):
-		return upper, lower, fmt.Errorf("%w: Lower = %v, proved %v", wpmerr.ErrCertificate, r.Lower, show(lower))
 	}
-	return upper, lower, nil
+	return upper, lower, verify.Claims(r.Lower, r.Upper, lower, upper)
 }
 
 // wellFormed checks lengths and ranges of the evidence.
@@ -115,14 +111,6 @@ func (r *Result) wellFormed(k, kv int) error {
 		}
 	}
 	return nil
-}
-
-// claimed reports whether the float claim is on the stated side of proved, or equal to it.
-func claimed(claim float64, proved *big.Rat, side int) bool {
-	if math.IsNaN(claim) || math.IsInf(claim, 0) {
-		return false
-	}
-	return new(big.Rat).SetFloat64(claim).Cmp(proved)*side >= 0
 }
 
 func show(r *big.Rat) string {
