@@ -51,8 +51,9 @@ func (m *Mechanism) channel(ctx context.Context, sorted *knapsack.Table) (*Chann
 		}
 	}
 	ch.worst = ch.cost[ch.input]*(1+rowRelErr) + m.tiny()
-	ch.worst = min(ch.worst, cost.Max(m.cost))
-	return ch, nil
+	most, _, err := cost.Extent(ctx, m.cost)
+	ch.worst = min(ch.worst, most)
+	return ch, err
 }
 
 // tiny is what products below the normal range lose in a row: up to half the smallest float each.
@@ -144,13 +145,14 @@ const rowRelErr = 0x1p-50
 
 // RoundingCost bounds what rounding a projection to integers adds to its cost. The bound is R times a total variation
 // of (kv/4 + 1) / 2^B, where R is the range of the cost (cost.Bound for more than 2^24 entries) and the 1 allows for
-// the solver's own rounding of sum q. At 62 bits the bound is below float64 resolution; at few bits it is not.
-func (m *Mechanism) RoundingCost() float64 {
-	r := cost.Bound(m.cost)
-	if m.k <= maxRange/m.kv {
-		r = cost.Range(m.cost)
+// the solver's own rounding of sum q. At 62 bits the bound is below float64 resolution; at few bits it is not. The only
+// error is that of ctx.
+func (m *Mechanism) RoundingCost(ctx context.Context) (float64, error) {
+	r, err := cost.Bound(ctx, m.cost)
+	if err == nil && m.k <= maxRange/m.kv {
+		_, r, err = cost.Extent(ctx, m.cost)
 	}
-	return math.Ldexp(r*(float64(m.kv)/4+1), -m.box.Bits())
+	return math.Ldexp(r*(float64(m.kv)/4+1), -m.box.Bits()), err
 }
 
 // maxRange is the largest k*kv at which RoundingCost looks at all entries.

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 )
@@ -48,7 +47,7 @@ func TestLatticeWorstCase(t *testing.T) {
 				worst = max(worst, d.Channel().Cost(i))
 			}
 			const open = 1e-11 // roundings of the costs, see package internal/worst
-			if !(upper >= worst && upper <= cost.Max(c)*(1+open)) {
+			if !(upper >= worst && upper <= given.Max(c)*(1+open)) {
 				t.Errorf("%s, p = %v, eps = %s, %d bits: a row costs %v, stated is at most %v", name, test.p, test.eps, test.bits,
 					worst, upper)
 			}

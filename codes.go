@@ -131,7 +131,7 @@ func (d *CodesDesign) Publish(ctx context.Context, cfg policy.Config) (policy.Po
 		return policy.Policy{}, err
 	}
 	cfg.Codes, cfg.Inputs = codes, k
-	if cfg.Cost, err = costSpec(d.problem.Cost); err != nil {
+	if cfg.Cost, err = costSpec(ctx, d.problem.Cost); err != nil {
 		return policy.Policy{}, err
 	}
 	meta := map[string]string{

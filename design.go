@@ -224,7 +224,7 @@ func NewDesign(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, o Objective)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if d.mechanism, err = build(c, d.base.M, eps, o.Options); err != nil {
+	if d.mechanism, err = build(ctx, c, d.base.M, eps, o.Options); err != nil {
 		return nil, err
 	}
 	if ranked != nil {

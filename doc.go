@@ -22,7 +22,7 @@
 // On each device:
 //
 //	p, err := policy.Decode(text)
-//	m, err := wpm.Load(p, wpm.Options{})
+//	m, err := wpm.Load(ctx, p, wpm.Options{})
 //	report, err := policy.Release(ctx, p, ledger, private, m.Projector())
 //
 // A [Design] is a [Mechanism] with the rows of its mixture mode ([Channel]) and a certificate of its worst case. [New]

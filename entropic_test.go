@@ -20,7 +20,7 @@ func TestEntropicSolver(t *testing.T) {
 	source := []float64{0.25, 0.75}
 	support := []int{3, 11}
 	for _, c := range []cost.Matrix{grid, &cost.Dense{K: 20, Kv: 20, Data: make([]float64, 400)}} {
-		s, err := newEntropicSolver(c, lo, hi)
+		s, err := newEntropicSolver(context.Background(), c, lo, hi)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestEntropicSolver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newEntropicSolver(large, slices.Repeat([]float64{0.5e-4}, 10_000), slices.Repeat([]float64{2e-4}, 10_000))
+	s, err := newEntropicSolver(context.Background(), large, slices.Repeat([]float64{0.5e-4}, 10_000), slices.Repeat([]float64{2e-4}, 10_000))
 	if err != nil || s.held != nil || s.problem.Reg != 0.01*0.01/4 {
 		t.Fatalf("%v, held: %t, Reg %v", err, s.held != nil, s.problem.Reg)
 	}

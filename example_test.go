@@ -94,7 +94,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	m, err := wpm.New(c, []float64{0.25, 0.25, 0.25, 0.25}, eps, wpm.Options{})
+	m, err := wpm.New(context.Background(), c, []float64{0.25, 0.25, 0.25, 0.25}, eps, wpm.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -154,7 +154,7 @@ func ExampleLoad() {
 		panic(err)
 	}
 
-	m, err := wpm.Load(published, wpm.Options{})
+	m, err := wpm.Load(context.Background(), published, wpm.Options{})
 	if err != nil {
 		panic(err)
 	}

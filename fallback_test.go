@@ -53,7 +53,7 @@ func TestSolverPanicFallsBack(t *testing.T) {
 	}
 	c := &faultyCost{Matrix: ring}
 	c.left.Store(math.MaxInt64)
-	m, err := wpm.New(c, flat, eps, wpm.Options{})
+	m, err := wpm.New(context.Background(), c, flat, eps, wpm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package wpm_test
 
 import (
+	"context"
 	"encoding/hex"
 	"slices"
 	"testing"
@@ -40,7 +41,7 @@ func TestGoldenPolicies(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, kv := c.Dims()
-			m, err := wpm.New(c, slices.Repeat([]float64{1 / float64(kv)}, kv), given.Epsilon(t, "3/2"), wpm.Options{Bits: 40})
+			m, err := wpm.New(context.Background(), c, slices.Repeat([]float64{1 / float64(kv)}, kv), given.Epsilon(t, "3/2"), wpm.Options{Bits: 40})
 			if err != nil {
 				t.Fatal(name, err)
 			}

@@ -114,16 +114,17 @@ type Mechanism struct {
 // level eps. The cost is kept, not copied: it must not change afterwards.
 //
 // Errors: those of cost.Validate, ErrShape, ErrOption, those of ldp.NewPolytope (ldp.ErrInfeasible when the mass of m
-// leaves no distribution in the box), and with Entropic wpmerr.ErrReg for a cost of next to no range.
-func New(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
-	if err := cost.Validate(context.Background(), c); err != nil {
+// leaves no distribution in the box), with Entropic wpmerr.ErrReg for a cost of next to no range, and
+// wpmerr.ErrNotConverged if ctx ends while the cost is read.
+func New(ctx context.Context, c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
+	if err := cost.Validate(ctx, c); err != nil {
 		return nil, err
 	}
-	return build(c, m, eps, opt)
+	return build(ctx, c, m, eps, opt)
 }
 
 // build is New for a cost that has been checked.
-func build(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
+func build(ctx context.Context, c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism, error) {
 	opt, err := opt.resolve()
 	if err != nil {
 		return nil, err
@@ -132,24 +133,24 @@ func build(c cost.Matrix, m []float64, eps ldp.Epsilon, opt Options) (*Mechanism
 	if err != nil {
 		return nil, err
 	}
-	return around(c, box, opt)
+	return around(ctx, c, box, opt)
 }
 
 // FromPolytope builds a mechanism from an existing integer box, such as that of a published policy. Options.Bits is
 // ignored: the box has its own. A box that does not pass its Verify is refused. Errors: ErrShape, those of
-// cost.Validate, and those of Verify of the box.
-func FromPolytope(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
+// cost.Validate, those of Verify of the box, and wpmerr.ErrNotConverged if ctx ends while the cost is read.
+func FromPolytope(ctx context.Context, c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	if box == nil {
 		return nil, fmt.Errorf("%w: the box is nil", wpmerr.ErrShape)
 	}
-	if err := cost.Validate(context.Background(), c); err != nil {
+	if err := cost.Validate(ctx, c); err != nil {
 		return nil, err
 	}
-	return around(c, box, opt)
+	return around(ctx, c, box, opt)
 }
 
 // around is FromPolytope for a cost that has been checked.
-func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
+func around(ctx context.Context, c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	opt.Bits = box.Bits()
 	opt, err := opt.resolve()
 	if err != nil {
@@ -166,7 +167,7 @@ func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 	lo, hi := own.Bounds()
 	m := &Mechanism{cost: c, k: k, kv: kv, box: &own, lo: lo, hi: hi, opt: opt}
 	if opt.Solver == Entropic {
-		if m.entropic, err = newEntropicSolver(c, lo, hi); err != nil {
+		if m.entropic, err = newEntropicSolver(ctx, c, lo, hi); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +178,7 @@ func around(c cost.Matrix, box *ldp.Polytope, opt Options) (*Mechanism, error) {
 //
 // Errors: ErrCodes for a policy with codes, ErrShape when the policy has no cost, or one for another number of inputs;
 // those of cost and FromPolytope.
-func Load(p policy.Policy, opt Options) (*Mechanism, error) {
+func Load(ctx context.Context, p policy.Policy, opt Options) (*Mechanism, error) {
 	if p.HasCodes() {
 		return nil, ErrCodes
 	}
@@ -185,7 +186,7 @@ func Load(p policy.Policy, opt Options) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromPolytope(c, p.Polytope(), opt)
+	return FromPolytope(ctx, c, p.Polytope(), opt)
 }
 
 // CheckCost decides whether the policy has a usable cost: a cost that a cost.Spec describes, within the limits of package

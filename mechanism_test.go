@@ -226,7 +226,7 @@ func TestPublishAndLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := wpm.Load(back, wpm.Options{})
+		loaded, err := wpm.Load(context.Background(), back, wpm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +302,7 @@ func TestCheckCost(t *testing.T) {
 			if err := wpm.CheckCost(p); !errors.Is(err, want) {
 				t.Errorf("%s, %s: CheckCost = %v, want %v", mode, test.cost, err, want)
 			}
-			if _, err := wpm.Load(p, wpm.Options{}); !errors.Is(err, test.want) {
+			if _, err := wpm.Load(context.Background(), p, wpm.Options{}); !errors.Is(err, test.want) {
 				t.Errorf("%s, %s: Load = %v, want %v", mode, test.cost, err, test.want)
 			}
 		}
@@ -318,7 +318,7 @@ func TestBoxCannotBeReplaced(t *testing.T) {
 		t.Error("replaced through the accessor")
 	}
 	box := m.Polytope()
-	own, err := wpm.FromPolytope(m.Cost(), box, wpm.Options{})
+	own, err := wpm.FromPolytope(context.Background(), m.Cost(), box, wpm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,15 +369,15 @@ func TestErrors(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"nil cost", second(wpm.New(nil, flat, one, wpm.Options{})), wpmerr.ErrShape},
-		{"NaN cost", second(wpm.New(bad, []float64{1}, one, wpm.Options{})), wpmerr.ErrNotFinite},
-		{"short m", second(wpm.New(ring, flat[:3], one, wpm.Options{})), wpmerr.ErrShape},
-		{"negative m", second(wpm.New(ring, []float64{1, -1, 0.5, 0.5}, one, wpm.Options{})), ldp.ErrBase},
-		{"mass too large", second(wpm.New(ring, []float64{1, 1, 1, 1}, one, wpm.Options{})), ldp.ErrInfeasible},
-		{"zero epsilon", second(wpm.New(ring, flat, ldp.Epsilon{}, wpm.Options{})), ldp.ErrEpsilon},
-		{"bits", second(wpm.New(ring, flat, one, wpm.Options{Bits: 63})), ldp.ErrBits},
-		{"solver", second(wpm.New(ring, flat, one, wpm.Options{Solver: 99})), wpm.ErrOption},
-		{"nil box", second(wpm.FromPolytope(ring, nil, wpm.Options{})), wpmerr.ErrShape},
+		{"nil cost", second(wpm.New(context.Background(), nil, flat, one, wpm.Options{})), wpmerr.ErrShape},
+		{"NaN cost", second(wpm.New(context.Background(), bad, []float64{1}, one, wpm.Options{})), wpmerr.ErrNotFinite},
+		{"short m", second(wpm.New(context.Background(), ring, flat[:3], one, wpm.Options{})), wpmerr.ErrShape},
+		{"negative m", second(wpm.New(context.Background(), ring, []float64{1, -1, 0.5, 0.5}, one, wpm.Options{})), ldp.ErrBase},
+		{"mass too large", second(wpm.New(context.Background(), ring, []float64{1, 1, 1, 1}, one, wpm.Options{})), ldp.ErrInfeasible},
+		{"zero epsilon", second(wpm.New(context.Background(), ring, flat, ldp.Epsilon{}, wpm.Options{})), ldp.ErrEpsilon},
+		{"bits", second(wpm.New(context.Background(), ring, flat, one, wpm.Options{Bits: 63})), ldp.ErrBits},
+		{"solver", second(wpm.New(context.Background(), ring, flat, one, wpm.Options{Solver: 99})), wpm.ErrOption},
+		{"nil box", second(wpm.FromPolytope(context.Background(), ring, nil, wpm.Options{})), wpmerr.ErrShape},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if !errors.Is(test.err, test.want) {
@@ -385,7 +385,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	m, err := wpm.New(ring, flat, one, wpm.Options{})
+	m, err := wpm.New(context.Background(), ring, flat, one, wpm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,7 +412,7 @@ func TestErrors(t *testing.T) {
 	if _, err := m.ProjectSparse(ctx, []int{1}, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("sparse lengths: %v", err)
 	}
-	if msg := second(wpm.New(ring, flat[:3], one, wpm.Options{})).Error(); !strings.Contains(msg, "4") ||
+	if msg := second(wpm.New(context.Background(), ring, flat[:3], one, wpm.Options{})).Error(); !strings.Contains(msg, "4") ||
 		!strings.Contains(msg, "3") {
 		t.Errorf("a shape error should name both sizes: %s", msg)
 	}
@@ -450,11 +450,15 @@ func TestRoundingCost(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := slices.Repeat([]float64{1 / float64(len(x))}, len(x))
-		mechanism, err := wpm.New(c, m, given.Epsilon(t, "1"), wpm.Options{Bits: bits})
+		mechanism, err := wpm.New(context.Background(), c, m, given.Epsilon(t, "1"), wpm.Options{Bits: bits})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return mechanism.RoundingCost()
+		cost, err := mechanism.RoundingCost(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost
 	}
 	if got, want := bound(few, 20), math.Sqrt2*(float64(len(few))/4+1)/(1<<20); !(math.Abs(got-want) <= 1e-15*want) {
 		t.Errorf("%d places: %v, want %v", len(few), got, want)

@@ -155,17 +155,18 @@ func (p Projection) Lower() float64 { return p.get().lower }
 // Certificate makes the certificate of Upper and Lower, by one exact verification. The certificate contains μ, and is
 // as private as μ.
 //
-// Errors: ErrMass for the zero Projection; those of certificate.NewProjection and certificate.NewEntropic.
-func (p Projection) Certificate() (certificate.Certificate, error) {
+// Errors: ErrMass for the zero Projection; those of certificate.NewProjection and certificate.NewEntropic, ErrNotConverged
+// among them if ctx ends.
+func (p Projection) Certificate(ctx context.Context) (certificate.Certificate, error) {
 	if p.projection == nil {
 		return certificate.Certificate{}, fmt.Errorf("%w: the projection is empty", wpmerr.ErrMass)
 	}
 	problem := p.mechanism.problem(p.mass, p.support)
 	if r := p.entropic; r != nil {
-		return certificate.NewEntropic(context.Background(), sinkhorn.Problem{
+		return certificate.NewEntropic(ctx, sinkhorn.Problem{
 			Cost: problem.Cost, Source: p.mass, Support: p.support, Lo: problem.Lo, Hi: problem.Hi, Reg: r.Reg,
 		}, *r)
 
 	}
-	return certificate.NewProjection(context.Background(), problem, *p.exact)
+	return certificate.NewProjection(ctx, problem, *p.exact)
 }

@@ -3,6 +3,7 @@ package wpm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -86,7 +87,7 @@ func CheckFileSize(c cost.Matrix) error {
 	rows := max(1, sizeBlock/d.Kv)
 	for i := 0; i < d.K; i += rows {
 		n := min(rows, d.K-i)
-		spec, err := cost.SpecOf(&cost.Dense{K: n, Kv: d.Kv, Data: d.Data[i*d.Kv : (i+n)*d.Kv]})
+		spec, err := cost.SpecOf(context.Background(), &cost.Dense{K: n, Kv: d.Kv, Data: d.Data[i*d.Kv : (i+n)*d.Kv]})
 		if err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 	} else if ranked, err = ranking.Of(m.cost); err != nil {
 		return policy.Policy{}, err
 	}
-	if err := m.stateCost(&cfg, ranked); err != nil {
+	if err := m.stateCost(ctx, &cfg, ranked); err != nil {
 		return policy.Policy{}, err
 	}
 	switch {
@@ -131,7 +132,7 @@ func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(ea
 }
 
 // stateCost checks the cost of a config, or states that of the ranking, if there is one, or of the mechanism.
-func (m *Mechanism) stateCost(cfg *policy.Config, ranked *ranking.Ranking) error {
+func (m *Mechanism) stateCost(ctx context.Context, cfg *policy.Config, ranked *ranking.Ranking) error {
 	if cfg.Cost != nil {
 		return m.sameCost(cfg.Cost)
 	}
@@ -139,10 +140,12 @@ func (m *Mechanism) stateCost(cfg *policy.Config, ranked *ranking.Ranking) error
 	if ranked != nil {
 		c = ranked.Cost
 	}
-	spec, err := costSpec(c)
+	spec, err := costSpec(ctx, c)
 	switch {
 	case err == nil:
 		cfg.Cost = spec
+	case errors.Is(err, wpmerr.ErrNotConverged):
+		return err
 	case cfg.Mode == policy.Projection:
 		return fmt.Errorf("wpm: projection needs the cost in the policy: %w", err)
 	}
@@ -201,8 +204,8 @@ func (m *Mechanism) sameCost(text []byte) error {
 	return nil
 }
 
-func costSpec(c cost.Matrix) ([]byte, error) {
-	spec, err := cost.SpecOf(c)
+func costSpec(ctx context.Context, c cost.Matrix) ([]byte, error) {
+	spec, err := cost.SpecOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}

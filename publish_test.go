@@ -93,7 +93,7 @@ func TestPublishedPlaces(t *testing.T) {
 		if bounds.Worst.Cmp(new(big.Rat).SetFloat64(upper)) > 0 {
 			t.Errorf("%s: the worst case is %v, the design says at most %v", name, bounds.Worst.FloatString(20), upper)
 		}
-		original, err := cost.SpecOf(test.c)
+		original, err := cost.SpecOf(context.Background(), test.c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestPublishedPlaces(t *testing.T) {
 		if err1 != nil || err2 != nil || again.Displacement() != 0 || !bytes.Equal(one, two) {
 			t.Errorf("%s: published places are published elsewhere, by %v", name, again.Displacement())
 		}
-		raw, err := wpm.New(test.c, d.Base().M, given.Epsilon(t, "2"), wpm.Options{})
+		raw, err := wpm.New(context.Background(), test.c, d.Base().M, given.Epsilon(t, "2"), wpm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func TestEntropicMechanism(t *testing.T) {
 	for name, c := range map[string]cost.Matrix{"grid": grid, "zero": zero} {
 		k, _ := c.Dims()
 		exact := designOf(t, c, "1").Mechanism()
-		m, err := wpm.FromPolytope(c, exact.Polytope(), wpm.Options{Solver: wpm.Entropic})
+		m, err := wpm.FromPolytope(context.Background(), c, exact.Polytope(), wpm.Options{Solver: wpm.Entropic})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestEntropicMechanism(t *testing.T) {
 				t.Errorf("%s, %s: %d weights for %d outputs", name, kind, w.Len(), len(b.Q()))
 			}
 			for solver, pr := range map[certificate.Kind]wpm.Projection{certificate.Projection: a, certificate.Entropic: b} {
-				cert, err := pr.Certificate()
+				cert, err := pr.Certificate(context.Background())
 				if err != nil || cert.Kind() != solver || !cert.Private() {
 					t.Errorf("%s, %s: certificate %v, %v", name, kind, cert, err)
 					continue
@@ -166,7 +166,7 @@ func TestEntropicLargeGrid(t *testing.T) {
 	for i := range mu {
 		mu[i] /= sum
 	}
-	mech, err := wpm.New(grid, m, given.Epsilon(t, "1"), wpm.Options{Solver: wpm.Entropic})
+	mech, err := wpm.New(context.Background(), grid, m, given.Epsilon(t, "1"), wpm.Options{Solver: wpm.Entropic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestManyProjections(t *testing.T) {
 	}
 	group.Wait()
 	for u, pr := range answers {
-		alone, err := wpm.FromPolytope(grid, m.Polytope(), wpm.Options{})
+		alone, err := wpm.FromPolytope(context.Background(), grid, m.Polytope(), wpm.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,11 +218,11 @@ func TestManyProjections(t *testing.T) {
 			t.Errorf("user %d: [%v, %v] among others, [%v, %v] alone", u, pr.Lower(), pr.Upper(), want.Lower(), want.Upper())
 		}
 		clear(weight) // the projection keeps its own
-		if cert, err := pr.Certificate(); err != nil || cert.Kind() != certificate.Projection {
+		if cert, err := pr.Certificate(context.Background()); err != nil || cert.Kind() != certificate.Projection {
 			t.Errorf("user %d: %v, %v", u, cert, err)
 		}
 	}
-	if _, err := (wpm.Projection{}).Certificate(); !errors.Is(err, wpmerr.ErrMass) {
+	if _, err := (wpm.Projection{}).Certificate(context.Background()); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("the zero Projection: %v", err)
 	}
 }

@@ -2,12 +2,14 @@ package wpm
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/sinkhorn"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // exactSettings: the potentials of points without mass prove nothing, and cost a sweep over all rows.
@@ -84,7 +86,7 @@ type entropicSolver struct {
 // sinkhorn.Projector. A cost too large to hold is read anew for every distribution. On a grid of that size with squared
 // distances, Reg is (h/2)^2 for cells h wide, since the range would take a sweep over all pairs. The cost has been
 // checked.
-func newEntropicSolver(c cost.Matrix, lo, hi []float64) (*entropicSolver, error) {
+func newEntropicSolver(ctx context.Context, c cost.Matrix, lo, hi []float64) (*entropicSolver, error) {
 	s := &entropicSolver{problem: sinkhorn.Problem{Cost: c, Lo: lo, Hi: hi}}
 	k, kv := c.Dims()
 	_, dense := c.(*cost.Dense)
@@ -96,13 +98,15 @@ func newEntropicSolver(c cost.Matrix, lo, hi []float64) (*entropicSolver, error)
 		return s, nil
 	}
 	var err error
-	if s.problem.Reg, err = sinkhorn.RelativeReg(context.Background(), c, EntropicReg); err != nil && cost.Max(c) == 0 {
-		s.problem.Reg, err = 1, nil
+	if s.problem.Reg, err = sinkhorn.RelativeReg(ctx, c, EntropicReg); errors.Is(err, wpmerr.ErrReg) {
+		if most, _, ended := cost.Extent(ctx, c); ended != nil || most == 0 {
+			s.problem.Reg, err = 1, ended
+		}
 	}
 	if err != nil || !held {
 		return s, err
 	}
-	s.held, err = sinkhorn.NewProjector(context.Background(), c, lo, hi, s.problem.Reg, entropicSettings)
+	s.held, err = sinkhorn.NewProjector(ctx, c, lo, hi, s.problem.Reg, entropicSettings)
 	return s, err
 }
 

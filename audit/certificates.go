@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"github.com/wpm-go/wpm/wpmerr"
 	"io"
 	"strconv"
 
@@ -29,8 +30,8 @@ type Certified struct {
 
 // Certificates verifies a file of certificates, one on each line. cost is the canonical text of the cost for those that
 // do not carry one, such as policy.Policy.Cost returns; nil is fine. A certificate that does not hold is a result, not
-// an error. The error is about the file: a *certificate.LineError.
-func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) {
+// an error. The error is about the file, a *certificate.LineError, or wpmerr.ErrNotConverged if ctx ends.
+func Certificates(ctx context.Context, source string, r io.Reader, cost []byte) ([]Certified, error) {
 	var out []Certified
 	err := certificate.Read(r, func(line int, c certificate.Certificate) error {
 		if c.NeedsCost() && len(cost) > 0 {
@@ -38,7 +39,10 @@ func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) 
 				c = with // otherwise Certify says what is wrong
 			}
 		}
-		res := Certify(c)
+		res, err := Certify(ctx, c)
+		if err != nil {
+			return err
+		}
 		res.Source, res.Line = source, line
 		out = append(out, res)
 		return nil
@@ -47,9 +51,14 @@ func Certificates(source string, r io.Reader, cost []byte) ([]Certified, error) 
 }
 
 // Certify verifies a certificate. For a private certificate it reports only whether it holds, and none of its numbers.
-func Certify(c certificate.Certificate) Certified {
+// The error is wpmerr.ErrNotConverged if ctx ends first.
+func Certify(ctx context.Context, c certificate.Certificate) (Certified, error) {
+	ctx = wpmerr.Context(ctx)
 	res := Certified{Kind: string(c.Kind()), Meaning: c.Meaning(), Private: c.Private()}
-	bounds, err := certificate.Verify(context.Background(), c)
+	bounds, err := certificate.Verify(ctx, c)
+	if ctx.Err() != nil && errors.Is(err, wpmerr.ErrNotConverged) {
+		return Certified{}, wpmerr.Ended(ctx)
+	}
 	switch {
 	case err != nil && c.Private():
 		res.Fault = PublicReason(err)
@@ -64,7 +73,7 @@ func Certify(c certificate.Certificate) Certified {
 			res.Lower, res.Upper = decimals(bounds)
 		}
 	}
-	return res
+	return res, nil
 }
 
 // decimals are the bounds that are shown.

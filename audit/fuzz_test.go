@@ -41,7 +41,7 @@ func FuzzCertificates(f *testing.F) {
 			return
 		}
 		kept, text := bytes.Clone(file), bytes.Clone(cost)
-		got, err := Certificates("s", bytes.NewReader(file), cost)
+		got, err := Certificates(t.Context(), "s", bytes.NewReader(file), cost)
 		if !bytes.Equal(file, kept) || !bytes.Equal(cost, text) {
 			t.Fatal("an input was changed")
 		}
@@ -76,7 +76,7 @@ func FuzzCertificates(f *testing.F) {
 		if n != len(got) || err != nil && (!errors.As(err, &at) || at.Line != n+1) {
 			t.Fatalf("%d certificates of %d, %v", len(got), n, err)
 		}
-		again, _ := Certificates("s", bytes.NewReader(file), cost)
+		again, _ := Certificates(t.Context(), "s", bytes.NewReader(file), cost)
 		if _, err := json.Marshal(got); err != nil || !reflect.DeepEqual(got, again) {
 			t.Fatalf("%+v, then %+v, %v", got, again, err)
 		}

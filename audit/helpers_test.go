@@ -55,7 +55,7 @@ func publish(t testing.TB, c cost.Matrix, eps string, bits int, mode policy.Mode
 
 func projector(t testing.TB, p policy.Policy) policy.ProjectFunc {
 	t.Helper()
-	m, err := wpm.Load(p, wpm.Options{})
+	m, err := wpm.Load(context.Background(), p, wpm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

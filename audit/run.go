@@ -306,7 +306,7 @@ func (cfg Config) certificates(ctx context.Context, r *Report) error {
 		r.Certificates = append(r.Certificates, c)
 	}
 	for _, f := range cfg.Certificates {
-		list, err := Certificates(f.Name, f.Text, p.Cost())
+		list, err := Certificates(ctx, f.Name, f.Text, p.Cost())
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/wpm-go/wpm/wpmerr"
 	"io"
 	"math"
 	"math/big"
@@ -470,11 +471,28 @@ func TestCertifiedDecimals(t *testing.T) {
 	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1e-20, 3e-20, 0}}
 	r := must(basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{}))
 	made := must(certificate.NewBaseMeasure(context.Background(), c, 1, r))
-	res, stated := Certify(made), made.Stated()
+	res, stated := must(Certify(context.Background(), made)), made.Stated()
 	lower, upper := must(strconv.ParseFloat(res.Lower, 64)), must(strconv.ParseFloat(res.Upper, 64))
 	if !res.Passed || !(lower > 0) || new(big.Rat).SetFloat64(lower).Cmp(stated.Lower) > 0 ||
 		new(big.Rat).SetFloat64(upper).Cmp(stated.Upper) < 0 {
 		t.Errorf("%s to %s, proved %s to %s", res.Lower, res.Upper, stated.Lower.FloatString(40),
 			stated.Upper.FloatString(40))
+	}
+}
+
+// TestCertifyEnds: a context that has ended is an error, and not a certificate that does not hold.
+func TestCertifyEnds(t *testing.T) {
+	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}
+	r := must(basemeasure.Solve(context.Background(), c, 1, basemeasure.Settings{}))
+	made := must(certificate.NewBaseMeasure(context.Background(), c, 1, r))
+	cause := errors.New("cause")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	_, one := Certify(ctx, made)
+	_, file := Certificates(ctx, "a file", strings.NewReader(string(must(made.MarshalJSON()))), nil)
+	for _, err := range []error{one, file} {
+		if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+			t.Errorf("%v", err)
+		}
 	}
 }

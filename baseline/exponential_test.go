@@ -3,6 +3,7 @@ package baseline
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"slices"
 	"testing"
@@ -18,7 +19,7 @@ import (
 func sweep(c cost.Matrix, mu []float64, sum, eps float64) []float64 {
 	k, kv := c.Dims()
 	scale := 1.0
-	if cost.Max(c) > 0x1p1020 {
+	if given.Max(c) > 0x1p1020 {
 		scale = 0x1p-4
 	}
 	u, low := make([]float64, kv), make([]float64, kv)

@@ -53,9 +53,9 @@ func solved(t *rapid.T, c *cost.Dense, eps float64, s basemeasure.Settings) base
 	t.Helper()
 	r, err := basemeasure.Solve(background, c, eps, s)
 	stalled := errors.Is(err, wpmerr.ErrNotConverged) && r.Status == basemeasure.Stalled &&
-		r.Gap() <= lawStall*cost.Max(c) && r.Upper < 1e-3*cost.Max(c)
+		r.Gap() <= lawStall*given.Max(c) && r.Upper < 1e-3*given.Max(c)
 	if err != nil && !stalled {
-		t.Fatalf("%v (gap %v of %v, largest cost %v)", err, r.Gap(), r.Upper, cost.Max(c))
+		t.Fatalf("%v (gap %v of %v, largest cost %v)", err, r.Gap(), r.Upper, given.Max(c))
 	}
 	upper, lower, err := basemeasure.Verify(context.Background(), c, eps, r)
 	if err != nil {
@@ -64,10 +64,10 @@ func solved(t *rapid.T, c *cost.Dense, eps float64, s basemeasure.Settings) base
 	if lower.Cmp(upper) > 0 {
 		t.Fatalf("lower %v > upper %v", lower, upper)
 	}
-	if stalled && r.Gap() > lawFloor*cost.Max(c) {
+	if stalled && r.Gap() > lawFloor*given.Max(c) {
 		t.Skip("rounding leaves too much open for the laws")
 	}
-	if !stalled && !(r.Gap() <= max(r.Settings.Gap*r.Upper, 1e-15*cost.Max(c))) {
+	if !stalled && !(r.Gap() <= max(r.Settings.Gap*r.Upper, 1e-15*given.Max(c))) {
 		t.Fatalf("gap %v of %v", r.Gap(), r.Upper)
 	}
 	return r
@@ -87,7 +87,7 @@ func TestSolveLaws(t *testing.T) {
 		c := given.Cost(t, 9)
 		s := drawObjective(t, c.K)
 		at := rapid.IntRange(0, len(levels)-1).Draw(t, "eps")
-		eps, top := levels[at], cost.Max(c)
+		eps, top := levels[at], given.Max(c)
 		r := solved(t, c, eps, s)
 
 		factor := rapid.SampledFrom([]float64{0x1p-40, 3, 1e6}).Draw(t, "factor")
@@ -149,7 +149,7 @@ func TestSolveLaws(t *testing.T) {
 func TestObjectiveLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := given.Cost(t, 9)
-		eps, top := rapid.SampledFrom([]float64{0.1, 1, 4}).Draw(t, "eps"), cost.Max(c)
+		eps, top := rapid.SampledFrom([]float64{0.1, 1, 4}).Draw(t, "eps"), given.Max(c)
 		mix := rapid.SampledFrom([]float64{0.1, 0.5, 0.9}).Draw(t, "mix")
 		worst := solved(t, c, eps, basemeasure.Settings{})
 		average := solved(t, c, eps, basemeasure.Settings{Objective: basemeasure.Average})

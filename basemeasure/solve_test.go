@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"runtime"
 	"slices"
@@ -40,7 +41,7 @@ func checkGap(t testing.TB, c cost.Matrix, r basemeasure.Result) {
 	}
 	// Costs of the size of the smallest float leave a few of its steps open.
 	const steps = 100 * math.SmallestNonzeroFloat64
-	if !(r.Gap() <= max(goal*r.Upper, 1e-15*cost.Max(c), steps)) || r.Status != basemeasure.Converged {
+	if !(r.Gap() <= max(goal*r.Upper, 1e-15*given.Max(c), steps)) || r.Status != basemeasure.Converged {
 		t.Errorf("%v with gap %.3g of %v, want %.3g", r.Status, r.Gap()/r.Upper, r.Upper, goal)
 	}
 }
@@ -646,7 +647,7 @@ func TestSolveStops(t *testing.T) {
 	}
 	// A gap beyond float64 is not reached, and not claimed.
 	r, err = basemeasure.Solve(background, c, eps, basemeasure.Settings{Gap: 1e-300})
-	if err == nil && r.Gap() > 1e-15*cost.Max(c) {
+	if err == nil && r.Gap() > 1e-15*given.Max(c) {
 		t.Errorf("gap %v claims to be 1e-300", r.Gap())
 	}
 	verify(t, c, eps, r)
@@ -870,7 +871,7 @@ func TestSolveFarApart(t *testing.T) {
 		r, err := basemeasure.Solve(background, c, in.eps, in.s)
 		if in.open > 0 && r.Status == basemeasure.Stalled && errors.Is(err, wpmerr.ErrNotConverged) {
 			err = nil
-			if gap := r.Gap() / cost.Max(c); !(gap <= in.open) {
+			if gap := r.Gap() / given.Max(c); !(gap <= in.open) {
 				t.Errorf("%d: a gap of %v of the largest cost", n, gap)
 			}
 		}

@@ -2,6 +2,7 @@ package basemeasure
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
@@ -63,8 +64,8 @@ func TestWorkSums(t *testing.T) {
 				sum.add(r.Stats)
 				s.Initial = &r
 				if r, err = Solve(context.Background(), c, eps*1.1, s); r.Status == Stalled {
-					if stalled++; stalled > tt.stalled || !(r.Gap() <= farStall*cost.Max(c)) {
-						t.Fatalf("%s again: %v, gap %v", tt.name, err, r.Gap()/cost.Max(c))
+					if stalled++; stalled > tt.stalled || !(r.Gap() <= farStall*given.Max(c)) {
+						t.Fatalf("%s again: %v, gap %v", tt.name, err, r.Gap()/given.Max(c))
 					}
 				} else if err != nil {
 					t.Fatalf("%s again: %v", tt.name, err)

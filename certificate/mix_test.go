@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"regexp"
 	"slices"
@@ -40,7 +41,7 @@ func TestEntropicMix(t *testing.T) {
 	r.Flow = &sinkhorn.Flow{Right: make([]float64, rows*cols), Down: make([]float64, rows*cols), Steps: 2}
 	r.Flow.Right[1], r.Flow.Down[8] = 0.001953125, -0.0009765625
 	claim := func() {
-		r.Upper = cost.Max(grid)
+		r.Upper = given.Max(grid)
 		upper, _, err := sinkhorn.Verify(context.Background(), p, r)
 		if err != nil {
 			t.Fatal(err)

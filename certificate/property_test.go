@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"math/big"
 	"regexp"
@@ -52,7 +53,7 @@ func drawMass(t *rapid.T, n int, name string) []float64 {
 func TestLawOfKinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCost(t)
-		scale := cost.Max(c)
+		scale := given.Max(c)
 		mu := drawMass(t, c.K, "mu")
 		var made certificate.Certificate
 		var lower, upper *big.Rat

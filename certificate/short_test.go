@@ -165,7 +165,7 @@ func TestShortEvidence(t *testing.T) {
 // mustSpec is the canonical text of a cost.
 func mustSpec(t *testing.T, c cost.Matrix) []byte {
 	t.Helper()
-	spec, err := cost.SpecOf(c)
+	spec, err := cost.SpecOf(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

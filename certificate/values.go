@@ -240,7 +240,7 @@ func costText(ctx context.Context, c cost.Matrix) ([]byte, error) {
 		}
 		c = d
 	}
-	spec, err := cost.SpecOf(c)
+	spec, err := cost.SpecOf(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}

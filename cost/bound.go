@@ -1,19 +1,23 @@
 package cost
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // Bound returns a number that no entry exceeds, in O(k + kv) for the costs of this package that compute their entries.
-// For a Ring, a Grid, a Dense or a foreign matrix it is Max. For Points it is the diagonal of the box around them, at
+// For a Ring, a Grid, a Dense or a foreign matrix it is the largest entry, by Extent. For Points it is the diagonal of the box around them, at
 // most sqrt(n) times the largest distance, to the power p. For a GreatCircle it is a sum of up to three distances, to
-// the power p. For a Cosine it is 2. It is NaN if m is not valid.
-func Bound(m Matrix) float64 {
-	if checkDims(m) != nil {
-		return math.NaN()
+// the power p. For a Cosine it is 2. Errors: those of Extent.
+func Bound(ctx context.Context, m Matrix) (float64, error) {
+	if err := checkDims(m); err != nil {
+		return math.NaN(), err
 	}
 	if s, ok := m.(structured); ok {
-		return s.bound()
+		return s.bound(), nil
 	}
-	return Max(m)
+	largest, _, err := Extent(ctx, m)
+	return largest, err
 }
 
 // widths returns the sides of the box around the points.

@@ -1,7 +1,10 @@
 package cost
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/wpmerr"
 	"math"
 	"testing"
 
@@ -15,7 +18,7 @@ func TestBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if got, most := Bound(c), Max(c); !(got >= most && got <= loose*most*(1+1e-5)+1e-300) {
+		if got, most := bounds(t, c); !(got >= most && got <= loose*most*(1+1e-5)+1e-300) {
 			t.Errorf("%s: bound %v, largest entry %v", name, got, most)
 		}
 	}
@@ -47,9 +50,24 @@ func TestBound(t *testing.T) {
 	check("cosine", cosine, err, 1)
 	dense, err := FromRows([][]float64{{0, 3}, {4, 1}})
 	check("dense", dense, err, 1)
-	if !math.IsNaN(Bound(nil)) || !math.IsNaN(Bound((*Points)(nil))) {
-		t.Error("a bound without a matrix")
+	for _, c := range []Matrix{nil, (*Points)(nil)} {
+		if x, err := Bound(context.Background(), c); !math.IsNaN(x) || !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("a bound without a matrix: %v, %v", x, err)
+		}
 	}
+}
+
+// bounds returns the bound and the largest entry.
+func bounds(t rapid.TB, c Matrix) (bound, most float64) {
+	bound, err := Bound(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, _, err = Extent(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bound, most
 }
 
 func TestBoundLaw(t *testing.T) {
@@ -67,7 +85,7 @@ func TestBoundLaw(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, most := Bound(c), Max(c); !(got >= most) {
+			if got, most := bounds(t, c); !(got >= most) {
 				t.Errorf("%s: bound %v, largest entry %v", kind, got, most)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"math/big"
 	"runtime"
@@ -170,14 +171,14 @@ func TestValidate(t *testing.T) {
 			if (d == nil) != (err != nil) {
 				t.Errorf("Materialize of %s: %v with error %v", c.name, d, err)
 			}
-			hi, r := cost.Max(c.m), cost.Range(c.m)
+			hi, r := given.Max(c.m), given.Range(c.m)
 			if bad := c.want != nil; math.IsNaN(hi) != bad || math.IsNaN(r) != bad {
 				t.Errorf("%s: Max %v, Range %v", c.name, hi, r)
 			}
 			if _, ok := cost.Exponent(c.m); ok {
 				t.Errorf("%s has an exponent", c.name)
 			}
-			if _, err := cost.SpecOf(c.m); err == nil {
+			if _, err := cost.SpecOf(context.Background(), c.m); err == nil {
 				t.Errorf("%s has a Spec", c.name)
 			}
 		})
@@ -340,11 +341,11 @@ func TestRing(t *testing.T) {
 	numtest.Equal(t, "ring 5", rows(m), [][]float64{
 		{0, 1, 4, 4, 1}, {1, 0, 1, 4, 4}, {4, 1, 0, 1, 4}, {4, 4, 1, 0, 1}, {1, 4, 4, 1, 0},
 	})
-	if m.N() != 5 || m.P() != 2 || cost.Max(m) != 4 || cost.Range(m) != 4 {
-		t.Errorf("N %d, P %v, Max %v, Range %v", m.N(), m.P(), cost.Max(m), cost.Range(m))
+	if m.N() != 5 || m.P() != 2 || given.Max(m) != 4 || given.Range(m) != 4 {
+		t.Errorf("N %d, P %v, Max %v, Range %v", m.N(), m.P(), given.Max(m), given.Range(m))
 	}
 	m, err = cost.NewRing(1, 1)
-	if err != nil || entry(m, 0, 0) != 0 || cost.Range(m) != 0 {
+	if err != nil || entry(m, 0, 0) != 0 || given.Range(m) != 0 {
 		t.Errorf("ring of one point: %v, %v", m, err)
 	}
 	for _, n := range []int{0, -1, math.MinInt} {
@@ -453,8 +454,8 @@ func TestPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	numtest.Equal(t, "p = 1", rows(m), [][]float64{{0, 4, 10}, {5, 3, 5}})
-	if k, kv := m.Dims(); k != 2 || kv != 3 || m.Dim() != 2 || cost.Max(m) != 10 || cost.Range(m) != 10 {
-		t.Errorf("Dims %d, %d, Dim %d, Max %v, Range %v", k, kv, m.Dim(), cost.Max(m), cost.Range(m))
+	if k, kv := m.Dims(); k != 2 || kv != 3 || m.Dim() != 2 || given.Max(m) != 10 || given.Range(m) != 10 {
+		t.Errorf("Dims %d, %d, Dim %d, Max %v, Range %v", k, kv, m.Dim(), given.Max(m), given.Range(m))
 	}
 	m, err = cost.NewPoints([][]float64{{1e8, 1}, {1e8 + 1, 3}}, nil, 4)
 	if err != nil {
@@ -571,7 +572,7 @@ func TestGreatCircle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := cost.Max(m); got != 0 {
+	if got := given.Max(m); got != 0 {
 		t.Errorf("distance between longitudes of the pole: %v, want 0", got)
 	}
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package cost_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -17,6 +18,17 @@ func TestEnds(t *testing.T) {
 	given.Ends(t, "Validate", ring, 16, cost.Validate)
 	given.Ends(t, "Extent", ring, 16, func(ctx context.Context, c cost.Matrix) error {
 		_, _, err := cost.Extent(ctx, c)
+		return err
+	})
+	given.Ends(t, "Bound", ring, 16, func(ctx context.Context, c cost.Matrix) error {
+		_, err := cost.Bound(ctx, c)
+		return err
+	})
+	given.Ends(t, "SpecOf", ring, 16, func(ctx context.Context, c cost.Matrix) error {
+		_, err := cost.SpecOf(ctx, c)
+		if errors.Is(err, cost.ErrSpec) { // it has no kind
+			return nil
+		}
 		return err
 	})
 	given.Ends(t, "Materialize", ring, 16, func(ctx context.Context, c cost.Matrix) error {

@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/wpm-go/wpm/cost"
@@ -14,10 +15,11 @@ func Example() {
 		return
 	}
 	fmt.Println(c.Row(0, nil))
-	fmt.Println("largest", cost.Max(c), "range", cost.Range(c))
+	largest, widest, err := cost.Extent(context.Background(), c)
+	fmt.Println("largest", largest, "range", widest, err)
 	// Output:
 	// [0 1 4 4 1]
-	// largest 4 range 4
+	// largest 4 range 4 <nil>
 }
 
 // Kilometres between cities.
@@ -98,9 +100,9 @@ func ExampleFromRows() {
 		return
 	}
 	k, kv := c.Dims()
-	fmt.Println(k, kv, c.Row(1, nil), cost.Range(c))
+	fmt.Println(k, kv, c.Row(1, nil))
 	// Output:
-	// 2 3 [12 0 18] 25
+	// 2 3 [12 0 18]
 }
 
 // A cost as JSON, and built again from it, bit for bit.
@@ -110,7 +112,7 @@ func ExampleSpecOf() {
 		fmt.Println(err)
 		return
 	}
-	s, err := cost.SpecOf(grid)
+	s, err := cost.SpecOf(context.Background(), grid)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"math/big"
 	"slices"
@@ -116,7 +117,7 @@ func TestStructuredLaws(t *testing.T) {
 			}
 			r = math.Max(r, slices.Max(row)-slices.Min(row))
 		}
-		if a, b := cost.Max(m), cost.Range(m); a != hi || b != r {
+		if a, b := given.Max(m), given.Range(m); a != hi || b != r {
 			t.Fatalf("Max, Range = %v, %v, want %v, %v", a, b, hi, r)
 		}
 		if !sameRows(rows(m), c) {
@@ -126,13 +127,13 @@ func TestStructuredLaws(t *testing.T) {
 		if err != nil || !sameRows(rows(d), c) {
 			t.Fatalf("Materialize differs: %v", err)
 		}
-		if a, b := cost.Max(d), cost.Range(d); a != hi || b != r {
+		if a, b := given.Max(d), given.Range(d); a != hi || b != r {
 			t.Fatalf("Max, Range of the Dense = %v, %v, want %v, %v", a, b, hi, r)
 		}
 
 		// Through a Spec and its JSON form, for the structured matrix and the dense one.
 		for _, m := range []cost.Matrix{m, d} {
-			s, err := cost.SpecOf(m)
+			s, err := cost.SpecOf(context.Background(), m)
 			if err != nil {
 				t.Fatalf("SpecOf: %v", err)
 			}

@@ -198,8 +198,8 @@ func pairs(name string, points [][]float64) ([][2]float64, error) {
 // SpecOf returns the Spec that builds m again, bit for bit. Numbers are copied. A Metric of another package is written
 // out as a matrix, without its distance. The error is that of Validate, ErrTooLarge for a Metric that is too large to be
 // written out, or ErrSpec if m is neither a type of this package nor a Metric.
-func SpecOf(m Matrix) (Spec, error) {
-	if err := Validate(context.Background(), m); err != nil {
+func SpecOf(ctx context.Context, m Matrix) (Spec, error) {
+	if err := Validate(ctx, m); err != nil {
 		return Spec{}, err
 	}
 	switch c := m.(type) {
@@ -208,11 +208,11 @@ func SpecOf(m Matrix) (Spec, error) {
 	case structured:
 		return c.spec(), nil
 	case Metric:
-		d, err := Materialize(context.Background(), c)
+		d, err := Materialize(ctx, c)
 		if err != nil {
 			return Spec{}, err
 		}
-		return SpecOf(d)
+		return SpecOf(ctx, d)
 	}
 	return Spec{}, fmt.Errorf("%w: no kind describes a %T", ErrSpec, m)
 }

@@ -110,23 +110,10 @@ func buffer(buf []float64, n int) []float64 {
 	return buf[:n]
 }
 
-// Max returns the largest entry of a valid matrix, in O(k·kv), or O(k) on a Ring or a Grid. It is
-// NaN if m is not valid.
-func Max(m Matrix) float64 {
-	largest, _, _ := Extent(context.Background(), m)
-	return largest
-}
-
-// Range returns R = max over i of (max_j C_ij - min_j C_ij), the only scale of a cost that a
-// projection sees: adding a constant to a row of C moves every objective by a constant. Cost as
-// Max. It is NaN if m is not valid.
-func Range(m Matrix) float64 {
-	_, widest, _ := Extent(context.Background(), m)
-	return widest
-}
-
-// Extent is Validate, Max and Range in one pass, until ctx ends: then the error is wpmerr.ErrNotConverged, and no more
-// than 16 rows are read.
+// Extent returns the largest entry of m and its range R = max over i of (max_j C_ij - min_j C_ij), the only scale of a
+// cost that a projection sees: adding a constant to a row of C moves every objective by a constant. It takes O(k·kv), or
+// O(k) on a Ring or a Grid. The errors are those of Validate; both numbers are NaN then. If ctx ends, the error is
+// wpmerr.ErrNotConverged, and no more than 16 rows are read.
 func Extent(ctx context.Context, m Matrix) (largest, widest float64, err error) {
 	ctx = wpmerr.Context(ctx)
 	if err := checkDims(m); err != nil {

@@ -160,14 +160,9 @@ const sampled = 2000
 // Places at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
 func (g *Geometry) measure(ctx context.Context) error {
 	k := g.K()
-	var largest float64
-	if cost.Structured(g.dist) {
-		largest = cost.Bound(g.dist)
-	} else {
-		var err error
-		if largest, _, err = cost.Extent(ctx, g.dist); err != nil {
-			return err
-		}
+	largest, err := cost.Bound(ctx, g.dist)
+	if err != nil {
+		return err
 	}
 	var near []float64
 	buf := make([]float64, k)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"math/big"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/aggregate"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/proptest"
 )
@@ -208,7 +208,7 @@ func FuzzEvaluate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		within(t, "objective", num.Rat(e.Objective), want, 1e-12, cost.Max(c))
+		within(t, "objective", num.Rat(e.Objective), want, 1e-12, given.Max(c))
 	})
 }
 

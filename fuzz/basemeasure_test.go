@@ -3,11 +3,11 @@ package fuzz
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
 	"github.com/wpm-go/wpm/basemeasure"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -50,7 +50,7 @@ func FuzzObjectives(f *testing.F) {
 			t.Fatalf("Verify refuses Solve(%v, %v, %+v): %v", c, eps, s, err)
 		}
 		// Costs may be subnormal: then bounds are a few steps of the smallest float apart.
-		floor := math.Max(1e-15*cost.Max(c), 100*math.SmallestNonzeroFloat64)
+		floor := math.Max(1e-15*given.Max(c), 100*math.SmallestNonzeroFloat64)
 		if !stalled && !(r.Gap() <= math.Max(r.Settings.Gap*r.Upper, floor)) {
 			t.Fatalf("%v with gap %v of %v on %v, eps %v", r.Status, r.Gap(), r.Upper, c, eps)
 		}

@@ -87,7 +87,7 @@ func FuzzCostSpec(f *testing.F) {
 			}
 			sameBits(t, "row of the canonical form", other.Row(i, make([]float64, kv)), row)
 		}
-		if back, err := cost.SpecOf(m); err != nil {
+		if back, err := cost.SpecOf(context.Background(), m); err != nil {
 			t.Fatalf("%q: SpecOf: %v", data, err)
 		} else if text, err := json.Marshal(back); err != nil || !bytes.Equal(text, canonical) {
 			// A default that was left out, and v that repeats x, may be spelt out.
@@ -120,10 +120,10 @@ func matrixTrips(t *testing.T, d *cost.Dense) {
 		t.Fatalf("read an invalid matrix: %v", err)
 	}
 	var csv, npy bytes.Buffer
-	if err := costio.WriteCSV(&csv, d); err != nil {
+	if err := costio.WriteCSV(context.Background(), &csv, d); err != nil {
 		t.Fatal(err)
 	}
-	if err := costio.WriteNPY(&npy, d); err != nil {
+	if err := costio.WriteNPY(context.Background(), &npy, d); err != nil {
 		t.Fatal(err)
 	}
 	for name, b := range map[string]*bytes.Buffer{"CSV": &csv, "NPY": &npy} {
@@ -203,7 +203,7 @@ func FuzzCostNPY(f *testing.F) {
 			f.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := costio.WriteNPY(&b, d); err != nil {
+		if err := costio.WriteNPY(context.Background(), &b, d); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(b.Bytes())

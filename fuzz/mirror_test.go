@@ -2,10 +2,10 @@ package fuzz
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"testing"
 
 	"github.com/wpm-go/wpm/basemeasure"
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mirror"
@@ -53,7 +53,7 @@ func FuzzMirror(f *testing.F) {
 			t.Fatalf("Verify: %v", err)
 		}
 		// The float box is not the real one: a few roundings of the bounds, in units of the largest cost.
-		within(t, "F", num.Rat(r.F), upper, gapTol, cost.Max(c))
+		within(t, "F", num.Rat(r.F), upper, gapTol, given.Max(c))
 		last := -1.0
 		for _, h := range r.History {
 			finite(t, "history", h.F, h.Average, h.Best, h.Lower)

@@ -28,7 +28,7 @@ func fixture(f *testing.F, mode policy.Mode, labels []string) (policy.Policy, *w
 	if err != nil {
 		f.Fatal(err)
 	}
-	m, err := wpm.New(ring, []float64{0.2, 0.3, 0, 0.2, 0.2}, eps, wpm.Options{Bits: 16})
+	m, err := wpm.New(context.Background(), ring, []float64{0.2, 0.3, 0, 0.2, 0.2}, eps, wpm.Options{Bits: 16})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -3,10 +3,10 @@ package fuzz
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
@@ -263,7 +263,7 @@ func FuzzHilbert(f *testing.F) {
 			return
 		}
 		want, scale := 0.0, 1.0
-		if cost.Max(c) > 0x1p1000 {
+		if given.Max(c) > 0x1p1000 {
 			scale = 2 // the differences could overflow, and are far from where a half loses bits
 		}
 		for i := range k {
@@ -276,7 +276,7 @@ func FuzzHilbert(f *testing.F) {
 				}
 			}
 		}
-		tol := 8 * 0x1p-52 * cost.Max(c) / reg
+		tol := 8 * 0x1p-52 * given.Max(c) / reg
 		if !(math.Abs(delta-want) <= tol+5e-324 || delta == want) || !(bound >= delta) {
 			t.Fatalf("GibbsDiameter(%v, %v) = %v, want %v, bound %v", c, reg, delta, want, bound)
 		}

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"math/big"
 	"testing"
@@ -252,7 +253,7 @@ func FuzzProject(f *testing.F) {
 			}
 		}
 		within(t, "sum q", sum, big.NewRat(1, 1), 0x1p-52, float64(kv))
-		checkFlow(t, r, upper, lower, cost.Max(c), dense)
+		checkFlow(t, r, upper, lower, given.Max(c), dense)
 	})
 }
 
@@ -293,7 +294,7 @@ func FuzzTransport(f *testing.F) {
 		if !(num.Sum(a) < 2) || !(num.Sum(b) < 2) { // the feed's sum cancelled: the oracle wants a sum of 1
 			dense = proptest.Problem{}
 		}
-		checkFlow(t, r, upper, lower, cost.Max(c), dense)
+		checkFlow(t, r, upper, lower, given.Max(c), dense)
 	})
 }
 
@@ -379,7 +380,7 @@ func FuzzBaseMeasure(f *testing.F) {
 		if err != nil {
 			t.Fatalf("Verify refuses Uniform(%v, %v): %v", rows, eps, err)
 		}
-		scale := cost.Max(c)
+		scale := given.Max(c)
 		if lower.Cmp(upper) > 0 || num.Rat(r.Lower).Cmp(lower) > 0 || num.Rat(r.Upper).Cmp(upper) < 0 {
 			t.Fatalf("bounds [%v, %v], certified [%v, %v] on %v, eps %v", r.Lower, r.Upper, lower, upper, rows, eps)
 		}

@@ -90,8 +90,9 @@ func GibbsBound(ctx context.Context, c cost.Matrix, reg float64) (float64, error
 	if len(rows) <= 2 {
 		return top / reg * scale, nil
 	}
+	most, _, err := cost.Extent(ctx, c)
 	// Rounded up, for each difference may be short by a unit of the largest cost.
-	return (2*top + cost.Max(c)/scale*0x1p-50) * (1 + 0x1p-50) / reg * scale, nil
+	return (2*top + most/scale*0x1p-50) * (1 + 0x1p-50) / reg * scale, err
 }
 
 // gibbs returns the rows of c over scale, which is 1 unless differences of differences could
@@ -108,7 +109,7 @@ func gibbs(ctx context.Context, c cost.Matrix, reg float64) (rows [][]float64, s
 	for i := range rows {
 		rows[i] = d.Row(i, nil)
 	}
-	if cost.Max(d) <= math.MaxFloat64/8 {
+	if slices.Max(d.Data) <= math.MaxFloat64/8 {
 		return rows, 1, nil
 	}
 	for i := range rows {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"runtime"
 	"slices"
@@ -201,7 +202,7 @@ func TestLawGibbsDiameter(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := gibbsBrute(d, reg)
-		tol := 0x1p-51 * cost.Max(d) / reg // as documented
+		tol := 0x1p-51 * given.Max(d) / reg // as documented
 		if !(math.Abs(got-want) <= tol) {
 			t.Fatalf("GibbsDiameter = %v, want %v, tolerance %g", got, want, tol)
 		}
@@ -222,9 +223,9 @@ func TestLawGibbsDiameter(t *testing.T) {
 		if err != nil || !(math.Abs(back-got) <= 2*tol) {
 			t.Fatalf("transposed: %v, %v, want %v", back, err, got)
 		}
-		if cost.Max(d)/reg < 700 {
+		if given.Max(d)/reg < 700 {
 			k, err := Diameter(context.Background(), kernel)
-			if err != nil || !(math.Abs(k-got) <= 1e-13*(1+cost.Max(d)/reg)) {
+			if err != nil || !(math.Abs(k-got) <= 1e-13*(1+given.Max(d)/reg)) {
 				t.Fatalf("Diameter of the kernel: %v, %v, want %v", k, err, got)
 			}
 		}

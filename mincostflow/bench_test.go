@@ -3,6 +3,7 @@ package mincostflow
 import (
 	"context"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"strconv"
 	"strings"
@@ -151,7 +152,7 @@ func BenchmarkProject(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			top := cost.Max(p.Cost)
+			top := given.Max(p.Cost)
 			b.ReportMetric(float64(r.Stats.Pivots), "pivots")
 			b.ReportMetric(float64(r.Stats.Sweeps), "sweeps")
 			b.ReportMetric(1e16*r.Gap()/top, "gap/1e-16maxC")

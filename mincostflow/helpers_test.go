@@ -65,7 +65,7 @@ func checkSlackness(t testing.TB, p Problem, r Result) {
 // checkGap checks the gap of an optimal result, claimed and proved.
 func checkGap(t testing.TB, p Problem, r Result) {
 	t.Helper()
-	top := cost.Max(p.Cost)
+	top := given.Max(p.Cost)
 	if !(r.Gap() <= gapTol*top+quantum) {
 		t.Fatalf("%v: gap %g = %g max C (lower %v, upper %v, stats %+v)", describe(p), r.Gap(), r.Gap()/top, r.Lower, r.Upper,
 			r.Stats)
@@ -190,4 +190,4 @@ func (d draw) problem(most int) Problem {
 	return p
 }
 
-func maxCost(p Problem) float64 { return cost.Max(p.Cost) }
+func maxCost(p Problem) float64 { return given.Max(p.Cost) }

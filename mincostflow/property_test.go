@@ -2,6 +2,7 @@ package mincostflow
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"reflect"
 	"slices"
@@ -61,7 +62,7 @@ func solved(t *rapid.T, p Problem, s Settings) Result {
 	if _, _, err := Verify(context.Background(), p, r); err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
-	if top := cost.Max(p.Cost); !(r.Gap() <= gapTol*top+quantum) {
+	if top := given.Max(p.Cost); !(r.Gap() <= gapTol*top+quantum) {
 		t.Fatalf("gap %g", r.Gap())
 	}
 	return r
@@ -95,7 +96,7 @@ func TestGenerator(t *testing.T) {
 		note("zero mass", slices.Contains(p.Source, 0))
 		note("point", slices.Equal(p.Lo, p.Hi))
 		note("one row", len(p.Source) == 1)
-		note("no cost", cost.Max(p.Cost) == 0)
+		note("no cost", given.Max(p.Cost) == 0)
 	})
 	if seen["drawn"] < 100 {
 		return // -short draws too few to miss none of the kinds

@@ -3,6 +3,7 @@ package mincostflow
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"math/big"
 	"reflect"
@@ -28,7 +29,7 @@ func mustTransport(t testing.TB, c cost.Matrix, a, b []float64) Result {
 	if upper.Cmp(lower) < 0 {
 		t.Fatalf("proved upper %v below lower %v", upper, lower)
 	}
-	if top := cost.Max(c); !(r.Gap() <= gapTol*top+quantum) {
+	if top := given.Max(c); !(r.Gap() <= gapTol*top+quantum) {
 		t.Fatalf("gap %g", r.Gap())
 	}
 	return r

@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"math/big"
 
@@ -102,7 +103,7 @@ func check(t tb, c cost.Matrix, eps float64, r mirror.Result) {
 	if err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
-	scale := cost.Max(c)
+	scale := given.Max(c)
 	if d := new(big.Rat).Sub(upper,
 		new(big.Rat).SetFloat64(r.F)); d.Abs(d).Cmp(new(big.Rat).SetFloat64(valueTol*scale+0x1p-1060)) > 0 {
 		t.Fatalf("F = %v, proved %v", r.F, upper.FloatString(20))

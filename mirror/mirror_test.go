@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"runtime"
 	"slices"
@@ -110,7 +111,7 @@ func TestUnknownBound(t *testing.T) {
 // TestMirrorBounds writes down the bound of each rule on an ordinary instance.
 func TestMirrorBounds(t *testing.T) {
 	c := matrix(3, 20, func(i, j int) float64 { return 2 + math.Abs(float64(i)-float64(j)/7) }) // R < D_p, kv > k
-	r, d := cost.Range(c), cost.Max(c)
+	r, d := given.Range(c), given.Max(c)
 	const eps, steps = 1.5, 500
 	e, l, lk := math.Exp(eps), math.Log(20), 1+math.Log(3)
 	tol := numtest.Tol{Rel: 1e-13, Why: "a dozen roundings"}

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
@@ -53,7 +54,7 @@ func TestPlainDescent(t *testing.T) {
 		rate, mass := 0.0, beta
 		switch settings.Rule {
 		case Paper:
-			rate = settings.Factor * math.Sqrt(2*logK/steps) * r / cost.Max(c)
+			rate = settings.Factor * math.Sqrt(2*logK/steps) * r / given.Max(c)
 		case Repaired:
 			rate = settings.Factor * math.Sqrt(2*l/steps)
 		case Sharp:
@@ -136,7 +137,7 @@ func TestPlainDescent(t *testing.T) {
 			}
 			near("best", report.Best, best)
 			at := float64(step)
-			near("the paper's bound", report.PaperBound, e*cost.Max(c)*math.Sqrt(2*logK/at))
+			near("the paper's bound", report.PaperBound, e*given.Max(c)*math.Sqrt(2*logK/at))
 			want := r * e * (l/(rate*at) + rate/2)
 			switch settings.Rule {
 			case Sharp:

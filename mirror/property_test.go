@@ -43,7 +43,7 @@ func TestLaws(t *testing.T) {
 		if !slices.Equal(r.Average, again.Average) || r.Lower != again.Lower || r.Bound != again.Bound {
 			t.Fatal("the same descent gives another result")
 		}
-		if largest := cost.Max(c); largest > 1e20 || largest < 1e-20 {
+		if largest := given.Max(c); largest > 1e20 || largest < 1e-20 {
 			return // products at the ends of the range of float64 are not scaled exactly
 		}
 		const scale = 0x1p40

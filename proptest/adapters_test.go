@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"io"
 	"math"
 	"math/big"
@@ -112,7 +113,7 @@ func bestEffort(c [][]float64, eps float64) (design.Base, error) {
 	return measure(c, eps, func(d *cost.Dense) (basemeasure.Result, error) {
 		r, err := basemeasure.Solve(context.Background(), d, eps, basemeasure.Settings{Gap: 1e-14})
 		if errors.Is(err, wpmerr.ErrNotConverged) {
-			if r.Upper-r.Lower > proptest.ValueTol*cost.Max(d) {
+			if r.Upper-r.Lower > proptest.ValueTol*given.Max(d) {
 				return r, fmt.Errorf("%w: %w", design.ErrNoAnswer, err)
 			}
 			err = nil
@@ -369,7 +370,7 @@ func newWPM(c [][]float64, eps *big.Rat, m []float64, bits int) (*wpm.Mechanism,
 	if err != nil {
 		return nil, err
 	}
-	return wpm.New(d, m, e, wpm.Options{Bits: bits})
+	return wpm.New(context.Background(), d, m, e, wpm.Options{Bits: bits})
 }
 
 func newMechanism(c [][]float64, eps *big.Rat, m []float64, bits int) (privacy.Mechanism, error) {

@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
@@ -31,7 +32,7 @@ func square(k int, rel float64) Problem {
 		m[j] = 1 / float64(k)
 	}
 	lo, hi := box(m, 2)
-	return Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi, Reg: rel * cost.Max(d)}
+	return Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi, Reg: rel * given.Max(d)}
 }
 
 // BenchmarkIteration is one iteration of Algorithm 1, the kernel in memory: products, projection, residual. safe is

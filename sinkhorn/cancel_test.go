@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -97,7 +98,7 @@ func TestCancelledReading(t *testing.T) {
 					c.ended.Store(true)
 				}
 				p := tt.p
-				p.Cost, p.Reg = c, 0.1*cost.Max(ring)
+				p.Cost, p.Reg = c, 0.1*given.Max(ring)
 				p.Source = slices.Clone(p.Source)
 				for n := range p.Source {
 					p.Source[n] /= float64(len(p.Source))

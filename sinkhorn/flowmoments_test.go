@@ -2,11 +2,11 @@ package sinkhorn
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/sinkhorn/internal/gridproof"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -97,8 +97,8 @@ func TestFlowCost(t *testing.T) {
 				before := plan.cost()
 				d0 := distance1(plan.columns(), r.Q)
 				plan.move()
-				want := min(plan.cost()+cost.Max(p.Cost)*distance1(plan.columns(), r.Q), before+cost.Max(p.Cost)*d0)
-				if !(math.Abs(r.Upper-min(want, cost.Max(p.Cost))) <= same) {
+				want := min(plan.cost()+given.Max(p.Cost)*distance1(plan.columns(), r.Q), before+given.Max(p.Cost)*d0)
+				if !(math.Abs(r.Upper-min(want, given.Max(p.Cost))) <= same) {
 					t.Errorf("%v, Reg %v, %d iterations: Upper = %v, and the plan costs %v, %v before", size, reg, most, r.Upper, want,
 						before)
 				}
@@ -111,7 +111,7 @@ func TestFlowCost(t *testing.T) {
 				for i := range c {
 					c[i] = append([]float64(nil), p.Cost.Row(i, make([]float64, v.Kv))...)
 				}
-				repaired := min(cost.Max(p.Cost), repairedCost(plan.p, c, p.Source, r.Q))
+				repaired := min(given.Max(p.Cost), repairedCost(plan.p, c, p.Source, r.Q))
 				if x, _ := upper.Float64(); !(math.Abs(x-repaired) <= same) {
 					t.Errorf("%v, Reg %v, %d iterations: Verify proves %v, and the plan costs %v", size, reg, most, x, repaired)
 				}

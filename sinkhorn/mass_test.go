@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"reflect"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -61,7 +61,7 @@ func TestSourceScale(t *testing.T) {
 				continue
 			}
 			// Masses are off by 2^-24 of themselves in float32, and the cost of what is moved likewise; goals leave 1e-10.
-			if size := cost.Max(p.Cost); !(math.Abs(r.Transport-want.Transport) <= 1e-6*size) {
+			if size := given.Max(p.Cost); !(math.Abs(r.Transport-want.Transport) <= 1e-6*size) {
 				rt.Fatalf("%s: the plan costs %v, want %v", name, r.Transport, want.Transport)
 			}
 		}

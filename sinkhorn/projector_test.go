@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"reflect"
 	"slices"
@@ -163,7 +164,7 @@ func TestProjectorDense(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkResult(t, problem, r)
-				if want := reg*probeRange >= cost.Range(c); (pr.shared != nil) != want {
+				if want := reg*probeRange >= given.Range(c); (pr.shared != nil) != want {
 					t.Fatalf("p %v, Reg %v: a shared kernel %v, want %v", p, reg, !want, want)
 				}
 				if n == 0 && !asProject(r, want) {

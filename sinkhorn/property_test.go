@@ -2,6 +2,7 @@ package sinkhorn
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
@@ -40,7 +41,7 @@ func TestLawMethods(t *testing.T) {
 		p, _ := draw(t, 0.03)
 		a, b := solve(t, p, Settings{Method: Paper, Tolerance: 1e-13}), solve(t, p, Settings{})
 		closeQ(t, "Fast", b.Q, a.Q)
-		size := math.Abs(a.Objective) + cost.Max(p.Cost) + p.Reg
+		size := math.Abs(a.Objective) + given.Max(p.Cost) + p.Reg
 		if d := math.Abs(a.Objective - b.Objective); !(d <= 1e-8*size) { // residual times potentials of a few ranges
 			t.Fatalf("%v: Objective %v and %v", describe(p), a.Objective, b.Objective)
 		}
@@ -58,7 +59,7 @@ func TestLawExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := solve(t, p, Settings{})
-		top := cost.Max(p.Cost)
+		top := given.Max(p.Cost)
 		if r.Lower > e.Upper || r.Upper < e.Lower {
 			t.Fatalf("%v: [%v, %v] does not meet the optimum [%v, %v]", describe(p), r.Lower, r.Upper, e.Lower, e.Upper)
 		}
@@ -91,7 +92,7 @@ func TestLawStart(t *testing.T) {
 			start[j] = size * (g.float() - 0.5)
 		}
 		closeQ(t, "another start", solve(t, p, Settings{Initial: start}).Q, want.Q)
-		if p.Reg > 0.05*cost.Range(p.Cost) {
+		if p.Reg > 0.05*given.Range(p.Cost) {
 			closeQ(t, "another start, Algorithm 1", solve(t, p, Settings{Method: Paper, Initial: start, Tolerance: 1e-13}).Q,
 				want.Q)
 		}
@@ -154,7 +155,7 @@ func TestLawCost(t *testing.T) {
 		q.Cost = e
 		b := solve(t, q, Settings{})
 		closeQ(t, "shifted", b.Q, a.Q)
-		top := cost.Max(e)
+		top := given.Max(e)
 		if diff := b.Transport - a.Transport - extra; !(math.Abs(diff) <= 1e-8*top) { // accuracy of q and plan
 			t.Fatalf("%v: Transport changes by %v, want %v", describe(p), b.Transport-a.Transport, extra)
 		}
@@ -187,7 +188,7 @@ func TestLawGap(t *testing.T) {
 		}
 		u, _ := upper.Float64()
 		l, _ := lower.Float64()
-		if err == nil && !(u-l <= gap*u*(1+1e-9)+2e-15*cost.Max(p.Cost)) {
+		if err == nil && !(u-l <= gap*u*(1+1e-9)+2e-15*given.Max(p.Cost)) {
 			t.Fatalf("%v: gap %v of %v, wanted %v", describe(p), u-l, u, gap)
 		}
 	})

@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestRepairedUpper(t *testing.T) {
 				}
 			}
 			repaired++
-			if most := cost.Max(d); !(math.Abs(r.Upper-min(want, most)) <= margin*most) {
+			if most := given.Max(d); !(math.Abs(r.Upper-min(want, most)) <= margin*most) {
 				t.Errorf("%v %v: Upper = %v, the repaired plan costs %v", m, describe(p), r.Upper, want)
 			}
 		}

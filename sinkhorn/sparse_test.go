@@ -2,6 +2,7 @@ package sinkhorn
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"runtime"
 	"testing"
@@ -20,7 +21,7 @@ func scattered(t testing.TB, k int, rel float64) Problem {
 	for i, x := range d.Data {
 		d.Data[i] = math.Sqrt(x)
 	}
-	p.Reg = rel * cost.Max(d)
+	p.Reg = rel * given.Max(d)
 	var sum float64
 	for i, x := range p.Source {
 		p.Source[i] = x * x * x

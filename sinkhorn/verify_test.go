@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"slices"
 	"testing"
@@ -110,7 +111,7 @@ func TestVerifyTight(t *testing.T) {
 			u, _ := upper.Float64()
 			l, _ := lower.Float64()
 			const margin = 1e-10 // the residual, and rounding of exponents up to 1e3
-			if top := cost.Max(p.Cost); !(r.Upper-u <= margin*top) || !(l-r.Lower <= margin*top) {
+			if top := given.Max(p.Cost); !(r.Upper-u <= margin*top) || !(l-r.Lower <= margin*top) {
 				t.Errorf("%v: [%v, %v], proved [%v, %v]", describe(p), r.Lower, r.Upper, l, u)
 			}
 		}
@@ -132,7 +133,7 @@ func TestVerifyScales(t *testing.T) {
 			d.Data[i] = math.Min(math.Ldexp(x, e), math.MaxFloat64)
 		}
 		p.Reg = math.Min(math.Ldexp(p.Reg, e), math.MaxFloat64)
-		if p.Reg < 1e-290 || cost.Max(d) < 1e-290 {
+		if p.Reg < 1e-290 || given.Max(d) < 1e-290 {
 			continue
 		}
 		r, err := Project(context.Background(), p,

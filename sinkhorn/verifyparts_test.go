@@ -2,6 +2,7 @@ package sinkhorn
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"slices"
 	"testing"
@@ -33,7 +34,7 @@ func TestClaims(t *testing.T) {
 			{0.9, 0.9, true},
 		} {
 			x := r
-			x.Transport += tt.transport * claimSlack * cost.Max(p.Cost)
+			x.Transport += tt.transport * claimSlack * given.Max(p.Cost)
 			x.Residual += tt.residual * claimSlack
 			if err := f(verifierOf(t, p, r.Q), x); (err == nil) != tt.want {
 				t.Errorf("%s: %+v: %v", name, tt, err)

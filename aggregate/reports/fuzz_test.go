@@ -30,7 +30,7 @@ func FuzzReports(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m, err := wpm.New(ring, []float64{0.3, 0.3, 0.4}, eps, wpm.Options{Bits: 16})
+	m, err := wpm.New(context.Background(), ring, []float64{0.3, 0.3, 0.4}, eps, wpm.Options{Bits: 16})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -390,7 +390,7 @@ func TestSolveStatus(t *testing.T) {
 		}
 	}
 	var npy bytes.Buffer
-	if err := costio.WriteNPY(&npy, &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}); err != nil {
+	if err := costio.WriteNPY(context.Background(), &npy, &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

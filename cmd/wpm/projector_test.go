@@ -320,7 +320,7 @@ func TestProjector(t *testing.T) {
 	mu := make([]float64, p.Inputs())
 	mu[0], mu[7] = 1./3, 2./3
 	for _, solver := range []wpm.Solver{wpm.Exact, wpm.Entropic} {
-		m, err := wpm.Load(p, wpm.Options{Solver: solver})
+		m, err := wpm.Load(context.Background(), p, wpm.Options{Solver: solver})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestProjector(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, err := published.Projector(p, solver)
+		by, err := published.Projector(context.Background(), p, solver)
 		if err != nil {
 			t.Fatal(err)
 		}

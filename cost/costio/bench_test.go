@@ -2,6 +2,7 @@ package costio_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -16,10 +17,10 @@ func BenchmarkRead(b *testing.B) {
 		d.Data[i] = g.Float64()
 	}
 	var csv, npy bytes.Buffer
-	if err := costio.WriteCSV(&csv, d); err != nil {
+	if err := costio.WriteCSV(context.Background(), &csv, d); err != nil {
 		b.Fatal(err)
 	}
-	if err := costio.WriteNPY(&npy, d); err != nil {
+	if err := costio.WriteNPY(context.Background(), &npy, d); err != nil {
 		b.Fatal(err)
 	}
 	for _, f := range []struct {

@@ -3,6 +3,7 @@ package costio_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -328,7 +329,7 @@ func TestReadNPY(t *testing.T) {
 func TestWriteNPY(t *testing.T) {
 	d := &cost.Dense{K: 2, Kv: 3, Data: []float64{0, 1, 2, 3, 4, 5}}
 	var b bytes.Buffer
-	if err := costio.WriteNPY(&b, d); err != nil {
+	if err := costio.WriteNPY(context.Background(), &b, d); err != nil {
 		t.Fatal(err)
 	}
 	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }" +
@@ -343,7 +344,7 @@ func TestWriteNPY(t *testing.T) {
 	// Every length of header ends on a boundary.
 	for _, kv := range []int{1, 10, 100, 1000, 10000, 100000} {
 		b.Reset()
-		if err := costio.WriteNPY(&b, &cost.Dense{K: 1, Kv: kv, Data: make([]float64, kv)}); err != nil {
+		if err := costio.WriteNPY(context.Background(), &b, &cost.Dense{K: 1, Kv: kv, Data: make([]float64, kv)}); err != nil {
 			t.Fatal(err)
 		}
 		if n := b.Len() - 8*kv; n != 128 {
@@ -579,12 +580,12 @@ func TestWriteErrors(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"CSV nil", costio.WriteCSV(&b, nil), wpmerr.ErrShape},
-		{"CSV NaN", costio.WriteCSV(&b, &cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}), wpmerr.ErrNotFinite},
-		{"CSV too wide", costio.WriteCSV(&b,
+		{"CSV nil", costio.WriteCSV(context.Background(), &b, nil), wpmerr.ErrShape},
+		{"CSV NaN", costio.WriteCSV(context.Background(), &b, &cost.Dense{K: 1, Kv: 1, Data: []float64{nan}}), wpmerr.ErrNotFinite},
+		{"CSV too wide", costio.WriteCSV(context.Background(), &b,
 			&cost.Dense{K: 1, Kv: costio.MaxFields + 1, Data: make([]float64, costio.MaxFields+1)}), wpmerr.ErrTooLarge},
-		{"NPY too large", costio.WriteNPY(&b, large), wpmerr.ErrTooLarge},
-		{"NPY nil", costio.WriteNPY(&b, nil), wpmerr.ErrShape},
+		{"NPY too large", costio.WriteNPY(context.Background(), &b, large), wpmerr.ErrTooLarge},
+		{"NPY nil", costio.WriteNPY(context.Background(), &b, nil), wpmerr.ErrShape},
 		{"points nil", costio.WritePoints(&b, nil), costio.ErrFormat},
 		{"points empty", costio.WritePoints(&b, &costio.Points{}), costio.ErrFormat},
 		{"points without labels", costio.WritePoints(&b, &costio.Points{X: one}), costio.ErrFormat},
@@ -617,8 +618,8 @@ func TestWriteErrors(t *testing.T) {
 			wpmerr.ErrNegative},
 		{"counts twice", costio.WriteCounts(&b, &costio.Counts{Labels: []string{"a"}, Rows: []costio.Count{{}, {}}}),
 			costio.ErrDuplicate},
-		{"full CSV", costio.WriteCSV(full{}, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}), errRead},
-		{"full NPY", costio.WriteNPY(full{}, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}), errRead},
+		{"full CSV", costio.WriteCSV(context.Background(), full{}, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}), errRead},
+		{"full NPY", costio.WriteNPY(context.Background(), full{}, &cost.Dense{K: 1, Kv: 1, Data: []float64{1}}), errRead},
 		{"full points", costio.WritePoints(full{}, &costio.Points{Labels: []string{"a"}, X: one}), errRead},
 		{"full counts", costio.WriteCounts(full{}, &costio.Counts{Labels: []string{"a"}, Rows: []costio.Count{{N: 1}}}),
 			errRead},

@@ -1,6 +1,7 @@
 package costio_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -66,7 +67,7 @@ func ExampleWriteCSV() {
 		fmt.Println(err)
 		return
 	}
-	if err := costio.WriteCSV(os.Stdout, c); err != nil {
+	if err := costio.WriteCSV(context.Background(), os.Stdout, c); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -71,9 +71,11 @@ func readCSV(t *table) (*cost.Dense, error) {
 }
 
 // WriteCSV writes a cost matrix as CSV without a header. Every number reads back to the same bits.
-// The error is that of cost.Validate, wpmerr.ErrTooLarge above MaxFields columns, or of the writer.
-func WriteCSV(w io.Writer, m cost.Matrix) error {
-	if err := cost.Validate(context.Background(), m); err != nil {
+// The error is that of cost.Validate, wpmerr.ErrTooLarge above MaxFields columns, wpmerr.ErrNotConverged if ctx ends, or
+// that of the writer. What has been written is then not a whole file.
+func WriteCSV(ctx context.Context, w io.Writer, m cost.Matrix) error {
+	ctx = wpmerr.Context(ctx)
+	if err := cost.Validate(ctx, m); err != nil {
 		return err
 	}
 	k, kv := m.Dims()
@@ -84,6 +86,9 @@ func WriteCSV(w io.Writer, m cost.Matrix) error {
 		buf := make([]float64, kv)
 		rec := make([]string, kv)
 		for i := range k {
+			if i%16 == 0 && ctx.Err() != nil {
+				return wpmerr.Ended(ctx)
+			}
 			for j, x := range m.Row(i, buf) {
 				rec[j] = formatNumber(x)
 			}

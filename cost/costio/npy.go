@@ -201,11 +201,13 @@ func transpose(a []float64, r, c int) []float64 {
 }
 
 // WriteNPY writes a cost matrix as NPY version 1.0, float64, little-endian, C order. Rows are written as they are
-// computed. The error is that of cost.Validate, wpmerr.ErrTooLarge above cost.MaxEntries, or of the writer.
+// computed. The error is that of cost.Validate, wpmerr.ErrTooLarge above cost.MaxEntries, wpmerr.ErrNotConverged if ctx
+// ends, or that of the writer. What has been written is then not a whole file.
 //
 // It does not use npyio, whose header is not aligned to 64 bytes as the format asks.
-func WriteNPY(w io.Writer, m cost.Matrix) error {
-	if err := cost.Validate(context.Background(), m); err != nil {
+func WriteNPY(ctx context.Context, w io.Writer, m cost.Matrix) error {
+	ctx = wpmerr.Context(ctx)
+	if err := cost.Validate(ctx, m); err != nil {
 		return err
 	}
 	k, kv := m.Dims()
@@ -222,6 +224,9 @@ func WriteNPY(w io.Writer, m cost.Matrix) error {
 	bw.WriteString(dict)
 	buf := make([]float64, kv)
 	for i := range k {
+		if i%16 == 0 && ctx.Err() != nil {
+			return wpmerr.Ended(ctx)
+		}
 		for _, x := range m.Row(i, buf) {
 			if _, err := bw.Write(binary.LittleEndian.AppendUint64(bw.AvailableBuffer(), math.Float64bits(x))); err != nil {
 				return err

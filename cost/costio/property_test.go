@@ -40,10 +40,10 @@ func TestMatrixRoundTrip(t *testing.T) {
 		d := &cost.Dense{K: k, Kv: kv, Data: rapid.SliceOfN(nonNegative, k*kv, k*kv).Draw(t, "data")}
 		before := slices.Clone(d.Data)
 		var csv, npy bytes.Buffer
-		if err := costio.WriteCSV(&csv, d); err != nil {
+		if err := costio.WriteCSV(context.Background(), &csv, d); err != nil {
 			t.Fatal(err)
 		}
-		if err := costio.WriteNPY(&npy, d); err != nil {
+		if err := costio.WriteNPY(context.Background(), &npy, d); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{csv.String(), npy.String()} {

@@ -118,7 +118,7 @@ func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
 	}
 	w := World{Channel: channel}
 	if cost.Structured(c) {
-		spec, err := cost.SpecOf(c)
+		spec, err := cost.SpecOf(ctx, c)
 		if err != nil {
 			return World{}, err
 		}

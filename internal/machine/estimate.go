@@ -226,7 +226,7 @@ func readMechanism(in *object) (kv int, world func(context.Context) (atlas.World
 		return 0, nil, err
 	}
 	return kv, func(ctx context.Context) (atlas.World, error) {
-		mechanism, err := wpm.FromPolytope(c, box, wpm.Options{})
+		mechanism, err := wpm.FromPolytope(ctx, c, box, wpm.Options{})
 		if err == nil {
 			err = atlas.Fits(c.Dims())
 		}

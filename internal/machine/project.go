@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
@@ -117,7 +118,7 @@ func widen(upper, lower *big.Rat, c *cost.Dense, b box, g []float64) {
 			side = append(side, -b.hi[j]*y)
 		}
 	}
-	upper.Add(upper, num.Rat(2*d*cost.Max(c)))
+	upper.Add(upper, num.Rat(2*d*slices.Max(c.Data)))
 	lower.Sub(lower, num.Rat(2*d*num.Sum(side)))
 	if lower.Sign() < 0 {
 		lower.SetInt64(0) // costs are non-negative

@@ -205,7 +205,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var npy bytes.Buffer
-	if err := costio.WriteNPY(&npy, &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}); err != nil {
+	if err := costio.WriteNPY(context.Background(), &npy, &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{filepath.Join(dir, "out.npy"), filepath.Join(dir, "in", "C.npy"),
@@ -314,7 +314,7 @@ func BenchmarkLines(b *testing.B) {
 	}
 	dir := b.TempDir()
 	var npy bytes.Buffer
-	if err := costio.WriteNPY(&npy, c); err != nil {
+	if err := costio.WriteNPY(context.Background(), &npy, c); err != nil {
 		b.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "C.npy"), npy.Bytes(), 0o644); err != nil {

@@ -29,6 +29,7 @@
 package ranking
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -60,7 +61,7 @@ func Of(c cost.Matrix) (*Ranking, error) {
 	if !cost.Structured(c) {
 		return nil, nil
 	}
-	spec, err := cost.SpecOf(c)
+	spec, err := cost.SpecOf(context.Background(), c) // of a cost that computes its entries: it reads places, and no entry
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func Run(ctx context.Context, c Config, w io.Writer) error {
 	s := simulator{Config: c}
 	if c.Policy.Mode() == policy.Projection {
 		var err error
-		if s.mechanism, err = wpm.Load(c.Policy, wpm.Options{}); err != nil {
+		if s.mechanism, err = wpm.Load(ctx, c.Policy, wpm.Options{}); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func ring(t *testing.T, mode policy.Mode) (policy.Policy, *wpm.Mechanism) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := wpm.New(c, []float64{0.2, 0.2, 0.2, 0.2, 0.2}, eps, wpm.Options{})
+	m, err := wpm.New(context.Background(), c, []float64{0.2, 0.2, 0.2, 0.2, 0.2}, eps, wpm.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,10 @@ func (s *Space) InBox(ctx context.Context, box *ldp.Polytope, value func(i int) 
 	if moved == 0 {
 		return r, nil
 	}
-	most := cost.Max(s.lattice)
+	most, _, err := cost.Extent(ctx, s.lattice)
+	if err != nil {
+		return r, err
+	}
 	r.Upper = min(r.Upper+moved*most*(1+0x1p-30), most)
 	for _, i := range s.at.Far {
 		v, err := value(i)

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -61,7 +60,7 @@ func (c *config) entropicLine(name string, rho float64, t *lines) error {
 	if err != nil {
 		return err
 	}
-	in.param[0] = rho * cost.Max(in.C)
+	in.param[0] = rho * slices.Max(in.C.Data)
 	p := sinkhorn.Problem{Cost: in.C, Lo: in.lo, Hi: in.hi, Reg: in.param[0]}
 	p.Support, p.Source = in.support()
 	settings := sinkhorn.Settings{Tolerance: residual}
@@ -119,7 +118,7 @@ func iteration(c *config, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		in.param[0] = 0.1 * cost.Max(in.C)
+		in.param[0] = 0.1 * slices.Max(in.C.Data)
 		in.target = in.mu // any distribution will do
 		file := c.tmp + "/iteration.bin"
 		if err := in.write(file); err != nil {

@@ -137,7 +137,7 @@ func published(n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := wpm.New(points, slices.Repeat([]float64{1 / float64(n)}, n), eps, wpm.Options{})
+	m, err := wpm.New(context.Background(), points, slices.Repeat([]float64{1 / float64(n)}, n), eps, wpm.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -265,7 +265,7 @@ func design(ctx context.Context, c cost.Matrix, at level, kind wpm.Kind) (level,
 	if at.base, err = BaseMeasure(ctx, c, at.eps.Float64(), kind); err != nil {
 		return at, fmt.Errorf("compare: base measure at eps %s: %w", at.eps, err)
 	}
-	if at.mech, err = wpm.New(c, at.base.M, at.eps, wpm.Options{}); err != nil {
+	if at.mech, err = wpm.New(ctx, c, at.base.M, at.eps, wpm.Options{}); err != nil {
 		return at, fmt.Errorf("compare: mechanism at eps %s: %w", at.eps, err)
 	}
 	return at, nil

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -121,7 +122,7 @@ func npy(rows []ldp.Weights) ([]byte, error) {
 		m.Data = append(m.Data, q...)
 	}
 	var buf bytes.Buffer
-	if err := costio.WriteNPY(&buf, m); err != nil {
+	if err := costio.WriteNPY(context.Background(), &buf, m); err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
 	return buf.Bytes(), nil

@@ -344,7 +344,7 @@ func (s *study) distance(r int, q, mu []float64) (w, gap float64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if gap = t.Upper - t.Lower; !(gap <= maxGap*cost.Max(c)) {
+	if gap = t.Upper - t.Lower; !(gap <= maxGap*slices.Max(data)) {
 		return 0, 0, fmt.Errorf("%w: W_%d^%d is between %v and %v", ErrCertificate, r, r, t.Lower, t.Upper)
 	}
 	return math.Pow(max(t.Objective, 0), 1/float64(r)), gap, nil

@@ -43,7 +43,7 @@ func (s *study) design(eps ldp.Epsilon) (design, error) {
 	if err != nil {
 		return design{}, fmt.Errorf("gowalla: base measure at eps %s: %w", eps, err)
 	}
-	mech, err := wpm.New(s.cost, base.M, eps, wpm.Options{Bits: s.cfg.Bits, Solver: solver})
+	mech, err := wpm.New(s.ctx, s.cost, base.M, eps, wpm.Options{Bits: s.cfg.Bits, Solver: solver})
 	if err != nil {
 		return design{}, fmt.Errorf("gowalla: mechanism at eps %s: %w", eps, err)
 	}

@@ -438,5 +438,5 @@ func distance(ctx context.Context, c *cost.Dense, w world, theta []float64) (d, 
 	if err != nil {
 		return 0, 0, err
 	}
-	return t.Objective * w.scale, t.Gap() / cost.Max(c), nil
+	return t.Objective * w.scale, t.Gap() / slices.Max(c.Data), nil
 }

@@ -501,7 +501,7 @@ func (s *study) root(x float64) float64 { return math.Pow(max(x, 0), 1/s.cfg.P) 
 
 func (s *study) note(gap float64) error {
 	s.gap = max(s.gap, gap)
-	if !(gap <= maxGap*cost.Max(s.cost)) {
+	if !(gap <= maxGap*slices.Max(s.cost.Data)) {
 		return fmt.Errorf("%w: %v", ErrGap, gap)
 	}
 	return nil

@@ -53,7 +53,7 @@ func TestStoppedGaps(t *testing.T) {
 			p := draw(given.NewHard(uint64(seed)+77e6), 12)
 			full := must(t, p, Settings{})
 			r, err := Project(t.Context(), p, Settings{maxPivots: tt.limit(full.Stats.Pivots)})
-			if top := cost.Max(p.Cost); top > 0 && err != nil {
+			if top := given.Max(p.Cost); top > 0 && err != nil {
 				upper, _ := r.Upper.Float64()
 				lower, _ := r.Lower.Float64()
 				sum += upper/top - lower/top

@@ -88,7 +88,7 @@ func demoPolicies(ctx context.Context) (list []policy.Policy, err error) {
 		for j := range base {
 			base[j] = 1 / float64(n)
 		}
-		m, err := wpm.New(c, base, eps, wpm.Options{})
+		m, err := wpm.New(ctx, c, base, eps, wpm.Options{})
 		if err != nil {
 			return nil, err
 		}

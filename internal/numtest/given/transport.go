@@ -1,6 +1,7 @@
 package given
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -139,4 +140,15 @@ func (c Counting) Row(i int, buf []float64) []float64 {
 		c.Cancel()
 	}
 	return buf[:copy(buf, c.Matrix.Row(i, nil))]
+}
+
+// Max returns the largest entry of a cost, and Range its range, as cost.Extent has them.
+func Max(c cost.Matrix) float64 {
+	largest, _, _ := cost.Extent(context.Background(), c)
+	return largest
+}
+
+func Range(c cost.Matrix) float64 {
+	_, widest, _ := cost.Extent(context.Background(), c)
+	return widest
 }

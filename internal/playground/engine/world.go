@@ -125,7 +125,7 @@ func newPlaces(text string) (*world, error) {
 	if w.unit == "" {
 		w.unit = "units of the coordinates"
 	}
-	if cost.Max(g.Cost) == 0 {
+	if most, _, err := cost.Extent(context.Background(), g.Cost); err == nil && most == 0 {
 		return nil, fmt.Errorf("%w: all places are the same", ErrPoints)
 	}
 	w.plane(f.X, f.Geographic())

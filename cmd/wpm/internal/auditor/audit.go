@@ -93,7 +93,7 @@ func runAudit(ctx context.Context, c *cli.Command) error {
 	if err := published.Admit(p.Policy); err != nil {
 		return no(fmt.Errorf("%s: %w", path, err))
 	}
-	cfg, done, err := auditConfig(c, p.Policy)
+	cfg, done, err := auditConfig(ctx, c, p.Policy)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func checkAuditFlags(c *cli.Command, path string) error {
 }
 
 // auditConfig opens what the audit reads; done closes it.
-func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func(), err error) {
+func auditConfig(ctx context.Context, c *cli.Command, p policy.Policy) (cfg audit.Config, done func(), err error) {
 	done = func() {}
 	cfg = audit.Config{
 		Policy: p, Samples: c.Int("samples"), FalseAlarm: c.Float("false-alarm"), Overshoot: c.Float("overshoot"),
@@ -170,7 +170,7 @@ func auditConfig(c *cli.Command, p policy.Policy) (cfg audit.Config, done func()
 		cfg.Seed = &seed
 	}
 	if p.Mode() == policy.Projection {
-		m, err := wpm.Load(p, wpm.Options{})
+		m, err := wpm.Load(ctx, p, wpm.Options{})
 		if err != nil {
 			return cfg, done, fmt.Errorf("%s: %w", c.Args().First(), err)
 		}

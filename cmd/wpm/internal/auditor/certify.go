@@ -69,10 +69,13 @@ func checkCertificates(ctx context.Context, c *cli.Command) error {
 	all, failed, unreadable := 0, 0, 0
 	for _, path := range paths {
 		err := eachCertificate(c, path, func(line int, made certificate.Certificate, err error) error {
-			if err := ctx.Err(); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			res, err := judge(ctx, made, err, spec)
+			if err != nil {
 				return err
 			}
-			res := judge(made, err, spec)
 			res.Source, res.Line = path, line
 			all++
 			switch {
@@ -97,7 +100,7 @@ func checkCertificates(ctx context.Context, c *cli.Command) error {
 }
 
 // judge verifies a certificate; err is what kept it from being read.
-func judge(c certificate.Certificate, err error, spec []byte) checked {
+func judge(ctx context.Context, c certificate.Certificate, err error, spec []byte) (checked, error) {
 	if _, has := c.CostHash(); err == nil && has && spec != nil {
 		kept := c
 		if c, err = c.WithCost(spec); err != nil {
@@ -112,19 +115,20 @@ func judge(c certificate.Certificate, err error, spec []byte) checked {
 	case errors.Is(err, certificate.ErrShape), errors.Is(err, certificate.ErrCost): // it was read, and is false
 		return checked{Certified: audit.Certified{
 			Kind: kind, Private: c.Private(), Fault: audit.PublicReason(err),
-		}}
+		}}, nil
 	case err != nil:
 		fault := err.Error()
 		if format := (*certificate.FormatError)(nil); errors.As(err, &format) {
 			fault = fmt.Sprintf("%v: byte %d", certificate.ErrFormat, format.Offset)
 		}
-		return checked{Certified: audit.Certified{Kind: kind, Fault: fault}, Unreadable: true}
+		return checked{Certified: audit.Certified{Kind: kind, Fault: fault}, Unreadable: true}, nil
 	case c.NeedsCost():
 		return checked{Certified: audit.Certified{
 			Kind: kind, Private: c.Private(), Fault: "it leaves its cost out: give it with -cost",
-		}, Unreadable: true}
+		}, Unreadable: true}, nil
 	}
-	return checked{Certified: audit.Certify(c)}
+	res, err := audit.Certify(ctx, c)
+	return checked{Certified: res}, err
 }
 
 func (r checked) print(w io.Writer, asJSON bool) error {

@@ -39,7 +39,7 @@ func auditCodebook(ctx context.Context, c *cli.Command, b published.Vectors) err
 	if err != nil {
 		return err
 	}
-	cfg, done, err := auditConfig(c, p)
+	cfg, done, err := auditConfig(ctx, c, p)
 	if err != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func (p Points) Prepare() (device.Release, error) {
 	if p.Mode() == policy.Mixture {
 		return p.Released(nil), nil
 	}
-	by, err := Projector(p.Policy, p.Solver)
+	by, err := Projector(context.Background(), p.Policy, p.Solver)
 	if err != nil {
 		return device.Release{}, err
 	}

@@ -3,13 +3,15 @@
 package published
 
 import (
+	"context"
+
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/policy"
 )
 
 // Projector returns the policy's solver in this process: the system starts no others.
-func Projector(p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
-	m, err := wpm.Load(p, wpm.Options{Solver: solver})
+func Projector(ctx context.Context, p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
+	m, err := wpm.Load(ctx, p, wpm.Options{Solver: solver})
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 
 // Projector returns the policy's solver in a process of its own, this program again, so that no failure of a solver
 // ends the release. The error does not depend on private data.
-func Projector(p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
-	if _, err := wpm.Load(p, wpm.Options{Solver: solver}); err != nil {
+func Projector(ctx context.Context, p policy.Policy, solver wpm.Solver) (policy.Projector, error) {
+	if _, err := wpm.Load(ctx, p, wpm.Options{Solver: solver}); err != nil {
 		return nil, err
 	}
 	text, err := Bare(p)

@@ -20,7 +20,7 @@ func SolverCommand() *cli.Command {
 		Hidden: true,
 		Usage:  "the solver of release, in a process of its own",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "solver", Value: "exact"}},
-		Action: func(_ context.Context, c *cli.Command) error {
+		Action: func(ctx context.Context, c *cli.Command) error {
 			solver, err := wpm.ParseSolver(c.String("solver"))
 			if err != nil {
 				return err
@@ -30,7 +30,7 @@ func SolverCommand() *cli.Command {
 				if err != nil {
 					return nil, err
 				}
-				m, err := wpm.Load(p, wpm.Options{Solver: solver})
+				m, err := wpm.Load(ctx, p, wpm.Options{Solver: solver})
 				if err != nil {
 					return nil, err
 				}

@@ -271,7 +271,9 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 	}
 	card.noTable, card.noMenu = plan.noTable, plan.noMenu
 	if p.Mode() == policy.Projection {
-		card.Rounding = d.Mechanism().RoundingCost()
+		if card.Rounding, err = d.Mechanism().RoundingCost(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if len(plan.table) > 0 || plan.menu != nil {
 		sorted, err := knapsack.New(ctx, g.Cost) // once for all levels

@@ -117,7 +117,7 @@ func checkAssumed(ctx context.Context, p policy.Policy, w atlas.World, n uint64)
 	if !w.Biased || w.Geometry == nil || w.Between == nil || n == 0 {
 		return "", nil
 	}
-	m, err := wpm.Load(p, wpm.Options{})
+	m, err := wpm.Load(ctx, p, wpm.Options{})
 	if err != nil {
 		return "", err
 	}

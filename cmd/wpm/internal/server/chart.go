@@ -357,7 +357,7 @@ func worldOf(ctx context.Context, p policy.Policy, assume bool) (atlas.World, er
 		return atlas.Of(ctx, p)
 	}
 	return atlas.Assume(ctx, p, func(ctx context.Context) (atlas.Rows, error) {
-		m, err := wpm.Load(p, wpm.Options{})
+		m, err := wpm.Load(ctx, p, wpm.Options{})
 		if err != nil {
 			return nil, err
 		}
