@@ -97,9 +97,7 @@ func (d *CodesDesign) Cost() cost.Matrix { return d.problem.Cost }
 //
 // Errors: those of policy.New, of cost.SpecOf, and of ctx.
 func (d *CodesDesign) Publish(ctx context.Context, cfg policy.Config) (policy.Policy, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = wpmerr.Context(ctx)
 	m, k := d.Mixture, d.Inputs
 	codes := make([]policy.Code, len(m.Components))
 	discs := 0

@@ -485,7 +485,7 @@ func Compare(ctx context.Context, c cost.Matrix, eps ldp.Epsilon, objectives ...
 		}
 		c = sorted
 		base, err := o.solve(ctx, sorted, eps.Float64())
-		if err != nil && !(errors.Is(err, wpmerr.ErrNotConverged) && (ctx == nil || ctx.Err() == nil)) {
+		if err != nil && !(errors.Is(err, wpmerr.ErrNotConverged) && wpmerr.Context(ctx).Err() == nil) {
 			return nil, fmt.Errorf("%v at eps %v: %w", o.Kind, eps, err)
 		}
 		r, err := evaluate(sorted, eps, base.M, o.Weights)

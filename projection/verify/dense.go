@@ -115,7 +115,7 @@ func (c *Case) Dense(row RowFunc, moves Moves) (Found, error) {
 				p[j] = x + share*add[j]
 			}
 		}
-		sent := whole.take(p, cost, mass)
+		sent := whole.send(p, cost, mass)
 		addExcess(excess, num.DyadicUint(sent).Times(c.sum), num.NewDyadic(given).Times(unit))
 		return nil
 	})
@@ -165,8 +165,8 @@ type cut struct {
 	moved   uint64   // the sum of these
 }
 
-// take cuts a row of the given mass to units, and returns how many it has.
-func (w *cut) take(p, cost []float64, mass float64) (sent uint64) {
+// send cuts a row of the given mass to units, and returns how many it has.
+func (w *cut) send(p, cost []float64, mass float64) (sent uint64) {
 	most := uint64(2 * mass * (1 << unitBits)) // more would be nonsense; so no sum of units overflows
 	for j, x := range p {
 		y := math.Floor(math.Min(x, mass) * (1 << unitBits))

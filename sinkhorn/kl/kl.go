@@ -91,7 +91,7 @@ func (w *Workspace) narrow(logS, lo, hi []float64) bool {
 	} else {
 		w.to = t
 	}
-	w.settle(lo, hi)
+	w.fix(lo, hi)
 	return true
 }
 
@@ -107,8 +107,8 @@ func (w *Workspace) findCuts() {
 	}
 }
 
-// settle takes the columns without a breakpoint between from and to out of open.
-func (w *Workspace) settle(lo, hi []float64) {
+// fix takes the columns without a breakpoint between from and to out of open.
+func (w *Workspace) fix(lo, hi []float64) {
 	rest := w.open[:0]
 	for _, j := range w.open {
 		switch {

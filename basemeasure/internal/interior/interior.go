@@ -85,7 +85,7 @@ func (v *Phase) open() {
 	for j, m := range v.m {
 		v.y[j] = v.mu / m
 	}
-	v.settle()
+	v.residuals()
 }
 
 // Measure is the measure reached. The next step overwrites it.
@@ -158,8 +158,8 @@ func (v *Phase) rowAt(i int, eta float64) (mass float64) {
 	return mass
 }
 
-// settle computes residuals, the width of the smoothing and the mu to aim at, at the present point.
-func (v *Phase) settle() {
+// residuals computes residuals, the width of the smoothing and the mu to aim at, at the present point.
+func (v *Phase) residuals() {
 	for j, y := range v.y {
 		v.dual[j] = -y
 	}
@@ -227,7 +227,7 @@ func (v *Phase) Step(ctx context.Context) (ok bool, err error) {
 	}
 	v.sigma = reduction(step)
 	v.smooth()
-	v.settle()
+	v.residuals()
 	return true, nil
 }
 

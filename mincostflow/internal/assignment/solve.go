@@ -20,7 +20,7 @@ func (w *work) solve(costs start.Costs) bool {
 	w.minima()
 	w.claim()
 	if len(w.free)*warPart > w.n {
-		w.settle()
+		w.auction()
 		w.claim()
 	}
 	for _, i := range w.free {
@@ -73,14 +73,14 @@ func (w *work) pass() {
 			j = second
 		}
 		w.v[j] -= u2 - u1
-		if other := w.take(i, j); other >= 0 {
+		if other := w.assign(i, j); other >= 0 {
 			w.free = append(w.free, other)
 		}
 	}
 }
 
-// settle lowers prices in auctions. It leaves no assignment.
-func (w *work) settle() {
+// auction lowers prices in auctions. It leaves no assignment.
+func (w *work) auction() {
 	mean := int64(0)
 	for _, c := range w.cells {
 		mean += c / int64(len(w.cells))
@@ -94,7 +94,7 @@ func (w *work) settle() {
 			w.free = w.free[:last]
 			u1, u2, j, _ := w.best(i)
 			w.v[j] -= u2 - u1 + fall
-			if other := w.take(i, j); other >= 0 {
+			if other := w.assign(i, j); other >= 0 {
 				w.free = append(w.free, other)
 			}
 		}
@@ -120,8 +120,8 @@ func (w *work) best(i int32) (u1, u2 int64, j1, j2 int32) {
 	return u1, u2, j1, j2
 }
 
-// take assigns row i to column j, and returns the row that had it, or -1.
-func (w *work) take(i, j int32) (other int32) {
+// assign assigns row i to column j, and returns the row that had it, or -1.
+func (w *work) assign(i, j int32) (other int32) {
 	if other = w.row[j]; other >= 0 {
 		w.col[other] = -1
 	}

@@ -214,15 +214,15 @@ func (r *rows) shared(k int) bool { return !r.alone && r.large(k) && runtime.GOM
 // it.
 func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 	block := min(max(pollCells/len(r.p.Low), 1), pollRows)
-	return r.spread(w, (k+block-1)/block, func(own *rows, b int) {
+	return r.each(w, (k+block-1)/block, func(own *rows, b int) {
 		for n := b * block; n < min((b+1)*block, k); n++ {
 			use(own, n)
 		}
 	})
 }
 
-// spread calls use with every part below parts and rows to read, from several goroutines, until the context ends.
-func (r *rows) spread(w *watch, parts int, use func(own *rows, part int)) bool {
+// each calls use with every part below parts and rows to read, from several goroutines, until the context ends.
+func (r *rows) each(w *watch, parts int, use func(own *rows, part int)) bool {
 	ctx := w.ctx
 	ctx = wpmerr.Context(ctx)
 	if r.spare == nil {
@@ -367,7 +367,7 @@ func (c *costs) Share(n int, t start.Task) bool {
 		return t.Do(0, 0, n, c)
 	}
 	var missed atomic.Bool
-	done := c.rows.spread(c.watch, start.Parts, func(own *rows, p int) {
+	done := c.rows.each(c.watch, start.Parts, func(own *rows, p int) {
 		if !t.Do(p, p*n/start.Parts, (p+1)*n/start.Parts, &costs{own, &watch{ctx: c.watch.ctx}}) {
 			missed.Store(true)
 		}

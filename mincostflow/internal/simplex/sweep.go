@@ -61,7 +61,7 @@ func (p *pricer) roundBesideBlock() (clean, ok bool) {
 	if ok, priced := p.roundAndPrice(from, end); !ok || !priced {
 		return false, false
 	}
-	found := p.take(from, end)
+	found := p.listFound(from, end)
 	if p.next == 0 && t.pivots-p.before < t.k/fewPivots && !p.drain() {
 		return false, false
 	}
@@ -74,7 +74,7 @@ func (p *pricer) first(block int) int { return int(int64(block) * int64(p.tree.k
 // roundAndPrice makes a round and prices a block, at the same time if the rows are worth it, and returns what each of
 // them reports. Neither reads what the other changes: a round reads the lists, and changes the tree, watch, polls and
 // position; price reads the costs and the grid, and changes work and the buffers of rows. So the result does not depend
-// on which is first. The lists change afterwards, in take.
+// on which is first. The lists change afterwards, in listFound.
 func (p *pricer) roundAndPrice(from, end int) (ok, priced bool) {
 	cells := int64(end-from) * int64(p.tree.n)
 	if !p.rows.shared(p.tree.k) {
@@ -98,7 +98,7 @@ func (p *pricer) sweep() (found, ok bool) {
 	p.freeze(0, p.tree.k)
 	ok = p.price(0, p.tree.k)
 	p.watch.over = p.watch.over || !ok
-	return ok && p.take(0, p.tree.k), ok
+	return ok && p.listFound(0, p.tree.k), ok
 }
 
 // freeze copies what pivots change and price reads for a block.
@@ -155,9 +155,9 @@ func (p *pricer) priceRow(row []float64, i, from int) {
 	}
 }
 
-// take adds what price has found to the lists of the rows of a block, as far as it still improves the plan, and reports
+// listFound adds what price has found to the lists of the rows of a block, as far as it still improves the plan, and reports
 // whether any of it does.
-func (p *pricer) take(from, end int) (some bool) {
+func (p *pricer) listFound(from, end int) (some bool) {
 	w, t := &p.work, p.tree
 	for i := from; i < end; i++ {
 		arcs, _ := p.found(i, from)

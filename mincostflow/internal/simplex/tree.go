@@ -44,8 +44,8 @@ type preorder struct {
 	moved        int     // nodes, since they got their places
 }
 
-// settleEvery times as many nodes as there are move before all get new places.
-const settleEvery = 32
+// renumberEvery times as many nodes as there are move before all get new places.
+const renumberEvery = 32
 
 // A pivot takes the time of about pivotEffort looks at listed arcs, and of nodeEffort for each node that it moves.
 const pivotEffort, nodeEffort = 100, 2
@@ -211,8 +211,8 @@ func (o *preorder) after(v int32) int32 { return o.links[o.links[o.place[v]].nex
 // before returns the node whose next is v.
 func (o *preorder) before(v int32) int32 { return o.links[o.prev[o.place[v]]].node }
 
-// settle gives the nodes of the list places in its order.
-func (o *preorder) settle() {
+// renumber gives the nodes of the list places in its order.
+func (o *preorder) renumber() {
 	o.spare = num.Grow(o.spare, len(o.links))
 	v, last := int32(0), int32(0)
 	for at := range o.spare {
@@ -458,8 +458,8 @@ func (t *basis) graft(x, out, join int32, arc node, cost, shift float64) {
 	below := t.place[y]
 	t.join(tail, t.links[below].next)
 	t.join(below, t.place[x])
-	if t.moved += int(all); t.moved > settleEvery*len(nodes) {
-		t.settle()
+	if t.moved += int(all); t.moved > renumberEvery*len(nodes) {
+		t.renumber()
 	}
 }
 

@@ -41,7 +41,7 @@ func TestSettle(t *testing.T) {
 				b := &s.tree
 				if trees[n] = b; n == 1 {
 					before := slices.Collect(b.walk())
-					b.settle()
+					b.renumber()
 					if after := slices.Collect(b.walk()); !slices.Equal(before, after) {
 						t.Fatalf("seed %d: the order was %v, is %v", seed, before, after)
 					}
