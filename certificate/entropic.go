@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn/grid"
 	"math"
 	"math/big"
 
@@ -168,10 +170,10 @@ func (b *entropic) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big
 	r := sinkhorn.Result{
 		Q: e.Q, LogV: e.LogV, Reg: float64(e.Reg), Transport: float64(e.Transport), Residual: float64(e.Residual),
 		// Verify refuses an Upper that it does not prove
-		Potentials: sinkhorn.Potentials{F: e.F, G: e.G}, Lower: 0, Upper: float64(e.AtMost),
+		Potentials: projection.Potentials{F: e.F, G: e.G}, Lower: 0, Upper: float64(e.AtMost),
 	}
 	if f := e.Flow; f != nil {
-		r.Flow = &sinkhorn.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
+		r.Flow = &grid.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
 	}
 	if _, lower, err = sinkhorn.Verify(ctx, p, r); err != nil {
 		return nil, nil, err

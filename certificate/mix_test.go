@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	flows "github.com/wpm-go/wpm/sinkhorn/grid"
 	"math"
 	"regexp"
 	"slices"
@@ -38,7 +39,7 @@ func TestEntropicMix(t *testing.T) {
 	if !errors.Is(err, wpmerr.ErrNotConverged) || !(r.Residual > 0.01) {
 		t.Fatalf("residual %v, %v", r.Residual, err)
 	}
-	r.Flow = &sinkhorn.Flow{Right: make([]float64, rows*cols), Down: make([]float64, rows*cols), Steps: 2}
+	r.Flow = &flows.Flow{Right: make([]float64, rows*cols), Down: make([]float64, rows*cols), Steps: 2}
 	r.Flow.Right[1], r.Flow.Down[8] = 0.001953125, -0.0009765625
 	claim := func() {
 		r.Upper = given.Max(grid)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/big"
 
@@ -15,10 +16,10 @@ import (
 var projectionKind = kindSpec{
 	kind: Projection, private: true, cost: true,
 	bounds: "the cost W_p^p of the best point of the box; upper also that of q",
-	empty:  func() body { return new(projection) },
+	empty:  func() body { return new(projected) },
 }
 
-type projection struct {
+type projected struct {
 	Problem  projectionProblem
 	Evidence flowEvidence
 }
@@ -54,7 +55,7 @@ func NewProjection(ctx context.Context, p mincostflow.Problem, r mincostflow.Res
 		return Certificate{}, fmt.Errorf("%w: %w", ErrEvidence, err)
 	}
 	k, kv := p.Cost.Dims()
-	b := &projection{
+	b := &projected{
 		Problem:  projectionProblem{Inputs: k, Outputs: kv, Mu: newMasses(p.Source, p.Support), Lo: p.Lo, Hi: p.Hi},
 		Evidence: newFlowEvidence(r),
 	}
@@ -80,17 +81,17 @@ func (e flowEvidence) check(k, kv int) error {
 // result makes the evidence a Result that claims as little as a Result can: the claims are compared here.
 func (e flowEvidence) result() mincostflow.Result {
 	return mincostflow.Result{
-		Q: e.Q, Plan: e.Plan, Potentials: mincostflow.Potentials{F: e.F, G: e.G},
+		Q: e.Q, Plan: e.Plan, Potentials: projection.Potentials{F: e.F, G: e.G},
 		Objective: float64(e.Objective), Lower: 0, Upper: math.MaxFloat64,
 	}
 }
 
-func (b *projection) problem() any      { return &b.Problem }
-func (b *projection) evidence() any     { return &b.Evidence }
-func (b *projection) dims() (k, kv int) { return b.Problem.Inputs, b.Problem.Outputs }
-func (b *projection) costHash() *digest { return &b.Problem.Cost }
+func (b *projected) problem() any      { return &b.Problem }
+func (b *projected) evidence() any     { return &b.Evidence }
+func (b *projected) dims() (k, kv int) { return b.Problem.Inputs, b.Problem.Outputs }
+func (b *projected) costHash() *digest { return &b.Problem.Cost }
 
-func (b *projection) check() error {
+func (b *projected) check() error {
 	if err := b.Problem.check(); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (p *projectionProblem) check() error {
 	return checkLength("hi", p.Hi, p.Outputs)
 }
 
-func (b *projection) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
+func (b *projected) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
 	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
 		Hi: b.Problem.Hi}
 	upper, lower, err = mincostflow.Verify(ctx, p, b.Evidence.result())

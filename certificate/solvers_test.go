@@ -3,6 +3,7 @@ package certificate_test
 import (
 	"context"
 	"errors"
+	flows "github.com/wpm-go/wpm/sinkhorn/grid"
 	"math/big"
 	"regexp"
 	"strings"
@@ -62,7 +63,7 @@ func TestEntropicEvidence(t *testing.T) {
 	}
 
 	moved := r
-	moved.Flow = &sinkhorn.Flow{Right: []float64{0, 1e-13, 0, 0}, Down: make([]float64, 4), Steps: 2}
+	moved.Flow = &flows.Flow{Right: []float64{0, 1e-13, 0, 0}, Down: make([]float64, 4), Steps: 2}
 	moved.Upper = 0.5
 	flow := must(t)(certificate.NewEntropic(context.Background(), p, moved))(nil)
 	var plan certificate.Certificate

@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/big"
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -141,7 +141,7 @@ func (m masses) dense(k int) []float64 {
 }
 
 // plan is a list of [row, column, mass].
-type plan []mincostflow.Entry
+type plan []projection.Entry
 
 func (p plan) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, 2+32*len(p)), '[')
@@ -183,7 +183,7 @@ func (p *plan) UnmarshalJSON(data []byte) error {
 		if !ok || !open || !ok1 || !ok2 || err1 != nil || err2 != nil || err3 != nil {
 			return fmt.Errorf("entry %d of the plan is not [row,column,mass]", len(out))
 		}
-		out = append(out, mincostflow.Entry{I: i, J: j, Mass: x})
+		out = append(out, projection.Entry{I: i, J: j, Mass: x})
 		rest = tail
 	}
 	if string(rest) != "]" {

@@ -1,6 +1,7 @@
 package mincostflow
 
 import (
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"slices"
 
@@ -29,7 +30,7 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 	r.Q = append(r.Q[:0], a.q...)
 	r.Plan = slices.Grow(r.Plan[:0], len(a.plan))[:len(a.plan)]
 	for n, e := range a.plan {
-		r.Plan[n] = Entry{I: in.Rows[e.i], J: int(e.j), Mass: e.mass}
+		r.Plan[n] = projection.Entry{I: in.Rows[e.i], J: int(e.j), Mass: e.mass}
 	}
 	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
 	r.Potentials.F = num.Grow(r.Potentials.F, in.K)

@@ -52,7 +52,7 @@ func crowd(d draw, k, n int) []Problem {
 // result is a copy of r that shares nothing with it and has no empty slices.
 func copied(r Result) Result {
 	r.Q = append([]float64(nil), r.Q...)
-	r.Plan = append([]Entry(nil), r.Plan...)
+	r.Plan = append([]projection.Entry(nil), r.Plan...)
 	r.Potentials.F = append([]float64(nil), r.Potentials.F...)
 	r.Potentials.G = append([]float64(nil), r.Potentials.G...)
 	return r

@@ -22,12 +22,6 @@ func (s Status) String() string {
 	return num.Name(int(s), "unknown", "optimal", "cancelled")
 }
 
-// Entry is one positive entry of a plan.
-type Entry = projection.Entry
-
-// Potentials are dual variables, feasible as exact numbers.
-type Potentials = projection.Potentials
-
 // Stats counts the work done.
 type Stats struct {
 	Pivots     int // simplex pivots
@@ -45,9 +39,9 @@ type Result struct {
 	// Plan moves the source to Q at the cost Objective. Entries are positive, rows ascending, then columns; I counts rows
 	// of the cost, also for a sparse source. Row and column sums hold up to rounding, and Upper includes a charge for
 	// missing mass. If Status is Cancelled, Plan may move only a part of the source: no row has more than its mass.
-	Plan []Entry
+	Plan []projection.Entry
 	// Potentials prove Lower.
-	Potentials Potentials
+	Potentials projection.Potentials
 	// Objective is the cost of Plan, correct except for the last bit.
 	Objective float64
 	// Lower and Upper enclose the optimum, and Upper also the cost of moving the source to Q:
@@ -62,7 +56,7 @@ type Result struct {
 
 // empty clears r and keeps its slices for the next.
 func (r *Result) empty() {
-	*r = Result{Q: r.Q[:0], Plan: r.Plan[:0], Potentials: Potentials{F: r.Potentials.F[:0], G: r.Potentials.G[:0]}}
+	*r = Result{Q: r.Q[:0], Plan: r.Plan[:0], Potentials: projection.Potentials{F: r.Potentials.F[:0], G: r.Potentials.G[:0]}}
 }
 
 // Gap returns Upper - Lower, the proven distance from the optimum, in units of the objective.

@@ -3,6 +3,7 @@ package mincostflow
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/big"
 	"slices"
@@ -53,9 +54,9 @@ func TestVerifyRefuses(t *testing.T) {
 		{"infinite mass", "mass", func(r *Result) { r.Plan[0].Mass = math.Inf(1) }},
 		{"no plan", "row sums", func(r *Result) { r.Plan, r.Objective, r.Upper = nil, 0, 9 }},
 		{"plan from another source", "row sums",
-			func(r *Result) { r.Plan = []Entry{{I: 0, J: 0, Mass: 1}}; r.Objective, r.Upper = 0, 9 }},
+			func(r *Result) { r.Plan = []projection.Entry{{I: 0, J: 0, Mass: 1}}; r.Objective, r.Upper = 0, 9 }},
 		{"plan to another Q", "column sums", func(r *Result) {
-			r.Plan = []Entry{{I: 0, J: 0, Mass: 0.625}, {I: 1, J: 0, Mass: 0.125}, {I: 2, J: 0, Mass: 0.25}}
+			r.Plan = []projection.Entry{{I: 0, J: 0, Mass: 0.625}, {I: 1, J: 0, Mass: 0.125}, {I: 2, J: 0, Mass: 0.25}}
 			r.Objective, r.Upper = 1.125, 9
 		}},
 	} {
@@ -74,11 +75,11 @@ func TestVerifyRefuses(t *testing.T) {
 func TestVerifyIsExact(t *testing.T) {
 	p := Problem{Cost: dense(t, []float64{1}), Source: []float64{1}, Lo: []float64{0.5}, Hi: []float64{2}}
 	r := mustProject(t, p, Settings{})
-	r.Potentials = Potentials{F: []float64{1}, G: []float64{0x1p-60}}
+	r.Potentials = projection.Potentials{F: []float64{1}, G: []float64{0x1p-60}}
 	if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("Verify: %v, want ErrCertificate", err)
 	}
-	r.Potentials = Potentials{F: []float64{math.Nextafter(1, 0)}, G: []float64{0x1p-60}}
+	r.Potentials = projection.Potentials{F: []float64{math.Nextafter(1, 0)}, G: []float64{0x1p-60}}
 	r.Lower = 0.5
 	if _, _, err := Verify(context.Background(), p, r); err != nil {
 		t.Error(err)
@@ -144,8 +145,8 @@ func TestVerifyOddities(t *testing.T) {
 
 	p := Problem{Cost: dense(t, []float64{0, 1e308}), Source: []float64{1}, Lo: []float64{1 + 0x1p-52, 0},
 		Hi: []float64{1 + 0x1p-52, 0}}
-	r := Result{Q: []float64{1 - 0x1p-53, 5e-324}, Plan: []Entry{{I: 0, J: 0, Mass: 1}},
-		Potentials: Potentials{F: []float64{0}, G: []float64{0, 0}}}
+	r := Result{Q: []float64{1 - 0x1p-53, 5e-324}, Plan: []projection.Entry{{I: 0, J: 0, Mass: 1}},
+		Potentials: projection.Potentials{F: []float64{0}, G: []float64{0, 0}}}
 	if upper, _, err := Verify(context.Background(), p, r); err == nil {
 		t.Errorf("mass in a column that takes nothing: accepted with upper bound %v", upper)
 	}
@@ -153,8 +154,8 @@ func TestVerifyOddities(t *testing.T) {
 	const most = math.MaxFloat64
 	p = Problem{Cost: dense(t, []float64{most}), Source: []float64{1}, Lo: []float64{1}, Hi: []float64{1}}
 	r = Result{
-		Q: []float64{1}, Plan: []Entry{{I: 0, J: 0, Mass: 1}},
-		Potentials: Potentials{F: []float64{most}, G: []float64{-most / 8}},
+		Q: []float64{1}, Plan: []projection.Entry{{I: 0, J: 0, Mass: 1}},
+		Potentials: projection.Potentials{F: []float64{most}, G: []float64{-most / 8}},
 		Objective:  most, Upper: most, Lower: most / 2,
 	}
 	_, lower, err := Verify(context.Background(), p, r)

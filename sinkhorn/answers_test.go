@@ -32,15 +32,9 @@ func line(t *testing.T, n int, lo, hi float64) (*sinkhorn.Projector, sinkhorn.Pr
 	return b, p
 }
 
-// TestProjectorAnswers: what a Projector says about itself; a nil context never ends.
+// TestProjectorAnswers: a nil context never ends a Projector.
 func TestProjectorAnswers(t *testing.T) {
-	b, p := line(t, 6, 0.5, 2)
-	if got := b.Settings(); got.Gap != 0.5 || got.Method != sinkhorn.Fast {
-		t.Errorf("settings %+v", got)
-	}
-	if got := b.Reg(); got != p.Reg {
-		t.Errorf("Reg is %v, want %v", got, p.Reg)
-	}
+	b, _ := line(t, 6, 0.5, 2)
 	source := []float64{0, 0, 1, 0, 0, 0}
 	var with, without sinkhorn.Result
 	if err := b.Project(context.Background(), source, nil, &with); err != nil {

@@ -70,7 +70,7 @@ func (b *certificate) original(c *core) (upper, lower float64) {
 
 // dual returns the dual value of potentials in units of the cost, rounded down, when scaling back has rounded
 // them.
-func (in *instance) dual(p Potentials) float64 {
+func (in *instance) dual(p projection.Potentials) float64 {
 	f := make([]float64, len(in.Rows))
 	for n, i := range in.Rows {
 		f[n] = p.F[i]
@@ -129,7 +129,7 @@ func (in *instance) potentials(ctx context.Context, c *core, r *Result, b *certi
 	if in.cols != nil {
 		in.deadColumns(w, c, f, g)
 	}
-	r.Potentials = Potentials{F: f, G: g}
+	r.Potentials = projection.Potentials{F: f, G: g}
 	err := in.bareRows(w, f, g, r.Settings.AllRows)
 	if w.cut() {
 		r.Status = Cancelled

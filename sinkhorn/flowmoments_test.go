@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/sinkhorn/grid"
 	"math"
 	"slices"
 	"testing"
@@ -16,7 +17,7 @@ import (
 type carriedPlan struct {
 	p    [][]float64
 	v    *verifier
-	flow *Flow
+	flow *grid.Flow
 }
 
 func (c *carriedPlan) columns() []float64 {

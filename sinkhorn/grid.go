@@ -3,14 +3,12 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn/grid"
 	"github.com/wpm-go/wpm/wpmerr"
 )
-
-// Flow repairs the plan of LogV on a grid.
-type Flow = grid.Flow
 
 // gridCells is the number of pairs from which on the method for grids takes over.
 const gridCells = 1 << 22
@@ -47,7 +45,7 @@ func (in *instance) grid(ctx context.Context, g *cost.Grid, set Settings) (Resul
 		grid.Settings{Tolerance: set.Tolerance, Gap: set.Gap, MaxIterations: set.MaxIterations, Initial: set.Initial,
 			Choose: in.choose})
 	r := Result{
-		Q: a.Q, Potentials: Potentials{F: a.F, G: a.G}, LogV: a.LogV, Reg: a.Reg, Transport: a.Transport,
+		Q: a.Q, Potentials: projection.Potentials{F: a.F, G: a.G}, LogV: a.LogV, Reg: a.Reg, Transport: a.Transport,
 		Objective: a.Objective,
 		Lower:     a.Lower, Upper: a.Upper, Posterior: a.Posterior,
 		Residual: a.Residual, Iterations: a.Iterations, Status: Status(a.Status),

@@ -3,6 +3,7 @@ package sinkhorn_test
 import (
 	"context"
 	"errors"
+	"github.com/wpm-go/wpm/sinkhorn/grid"
 	"math"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestVerifyRefusesFlowOffGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Flow = &sinkhorn.Flow{Right: make([]float64, 4), Down: make([]float64, 4), Steps: 1}
+	r.Flow = &grid.Flow{Right: make([]float64, 4), Down: make([]float64, 4), Steps: 1}
 	if _, _, err := sinkhorn.Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 		t.Errorf("%v, want ErrCertificate", err)
 	}

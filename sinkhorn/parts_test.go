@@ -2,6 +2,7 @@ package sinkhorn
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestLowerInFloats(t *testing.T) {
 	p := gridProblem(t, rows, cols, 1, 1e-3)
 	v := verifierOf(t, p, nil)
 	g := newGenerator(38)
-	q := Potentials{F: make([]float64, v.K), G: make([]float64, v.Kv)}
+	q := projection.Potentials{F: make([]float64, v.K), G: make([]float64, v.Kv)}
 	for j := range q.G {
 		q.G[j] = 0.02 * (g.float() - 0.5)
 	}

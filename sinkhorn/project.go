@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"slices"
 
@@ -92,7 +93,7 @@ func (in *instance) unfinished(r *Result, most float64, q []float64) {
 		kl.Repair(r.Q, in.Lo, in.Hi)
 	}
 	r.LogV = in.everywhere(nil, math.Inf(-1))
-	r.Potentials = Potentials{F: make([]float64, in.K), G: make([]float64, in.Kv)}
+	r.Potentials = projection.Potentials{F: make([]float64, in.K), G: make([]float64, in.Kv)}
 	r.Transport, r.Objective, r.Residual = 0, 0, num.Sum(r.Q)
 	r.Lower, r.Upper, r.Posterior = 0, most, most
 }

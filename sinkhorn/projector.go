@@ -76,12 +76,6 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg floa
 	return p, nil
 }
 
-// Settings returns the settings used, with defaults filled in.
-func (p *Projector) Settings() Settings { return p.settings }
-
-// Reg returns the regularisation.
-func (p *Projector) Reg() float64 { return p.box.reg }
-
 // Project projects one distribution, given as in Problem, and fills r. Bad input gives one of the errors of this package
 // and an empty r. ErrNotConverged comes with a feasible result whose bounds hold. To verify the result, pass Verify a
 // Problem of this distribution with the cost, the bounds and Reg.

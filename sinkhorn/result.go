@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/sinkhorn/grid"
 )
 
 // Status says why a solver stopped.
@@ -29,9 +30,6 @@ const (
 func (s Status) String() string {
 	return num.Name(int(s), "unknown", "converged", "iterations", "cancelled", "stalled", "reg")
 }
-
-// Potentials are dual variables of the exact problem, feasible as exact numbers.
-type Potentials = projection.Potentials
 
 // Iterate is one step of the history.
 type Iterate struct {
@@ -60,7 +58,7 @@ type Result struct {
 	// sum to 1 only up to rounding, Q is that point rounded to the nearest float64s.)
 	Q []float64
 	// Potentials prove Lower. They are potentials of the exact problem, made from LogV.
-	Potentials Potentials
+	Potentials projection.Potentials
 	// LogV is log v, -Inf in columns with Hi = 0 (or at most 1e-200): a start for another call, and, with Reg, the plan
 	//
 	//	P_ij = mu_i v_j exp(-C_ij/Reg) / sum_j' v_j' exp(-C_ij'/Reg),
@@ -97,7 +95,7 @@ type Result struct {
 	// Settings are the settings used, with defaults filled in.
 	Settings Settings
 	// Flow, if not nil, repairs the plan of LogV on a grid.
-	Flow *Flow
+	Flow *grid.Flow
 }
 
 // Gap returns Upper - Lower, the proven distance from the optimum of the exact problem, in units of

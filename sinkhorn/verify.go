@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/big"
 
@@ -89,7 +90,7 @@ func (v *verifier) large(rows int) bool {
 }
 
 // lower proves the lower bound: p is feasible, and its dual value is exact.
-func (v *verifier) lower(p Potentials) (*big.Rat, error) {
+func (v *verifier) lower(p projection.Potentials) (*big.Rat, error) {
 	if v.large(v.K) {
 		return v.grid.Lower(p)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"slices"
 	"testing"
@@ -50,7 +51,7 @@ func TestVerifyRefuses(t *testing.T) {
 	} {
 		r := good
 		r.Q, r.LogV = slices.Clone(r.Q), slices.Clone(r.LogV)
-		r.Potentials = Potentials{F: slices.Clone(r.Potentials.F), G: slices.Clone(r.Potentials.G)}
+		r.Potentials = projection.Potentials{F: slices.Clone(r.Potentials.F), G: slices.Clone(r.Potentials.G)}
 		c.spoil(&r)
 		if _, _, err := Verify(context.Background(), p, r); !errors.Is(err, wpmerr.ErrCertificate) {
 			t.Errorf("%s: error %v, want ErrCertificate", c.name, err)

@@ -3,6 +3,7 @@ package sinkhorn
 import (
 	"context"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"slices"
 	"testing"
@@ -107,7 +108,7 @@ func TestGridEvidence(t *testing.T) {
 		}
 		far := rapid.SampledFrom([]float64{0, 1, 30, 800}).Draw(t, "far")
 		p := Problem{Cost: c, Source: g.mass(n), Lo: make([]float64, n), Hi: slices.Repeat([]float64{1}, n), Reg: 0.05}
-		q, logV, prices := g.mass(n), make([]float64, n), Potentials{F: make([]float64, n), G: make([]float64, n)}
+		q, logV, prices := g.mass(n), make([]float64, n), projection.Potentials{F: make([]float64, n), G: make([]float64, n)}
 		for i := range n {
 			if i%cols+1 < cols {
 				flow.Right[i] = size * (2*g.float() - 1)

@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/big"
 	"slices"
@@ -32,7 +33,7 @@ type potentials struct {
 }
 
 // entry is one arc of a plan, printed as [i, j, mass].
-type entry mincostflow.Entry
+type entry projection.Entry
 
 func (e entry) MarshalJSON() ([]byte, error) {
 	return append(appendNumber(fmt.Appendf(nil, "[%d,%d,", e.I, e.J), e.Mass), ']'), nil

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/big"
 	"strconv"
@@ -81,7 +82,7 @@ func distance(c cost.Matrix, objective float64) *number {
 	return &w
 }
 
-func entries(plan []mincostflow.Entry) []entry {
+func entries(plan []projection.Entry) []entry {
 	out := make([]entry, len(plan))
 	for n, e := range plan {
 		out[n] = entry(e)

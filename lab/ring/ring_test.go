@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"os"
 	"path/filepath"
@@ -182,7 +183,7 @@ func TestErrors(t *testing.T) {
 
 // By hand: 0.2 stays, 0.3 goes one step over the end of the ring of six, 0.5 to the other side.
 func TestMoved(t *testing.T) {
-	got := moved([]mincostflow.Entry{{I: 1, J: 1, Mass: 0.2}, {I: 0, J: 5, Mass: 0.25}, {I: 5, J: 0, Mass: 0.05},
+	got := moved([]projection.Entry{{I: 1, J: 1, Mass: 0.2}, {I: 0, J: 5, Mass: 0.25}, {I: 5, J: 0, Mass: 0.05},
 		{I: 1, J: 4, Mass: 0.5}}, 6)
 	want := []float64{1, 0.8, 0.5, 0.5}
 	for d, v := range want {

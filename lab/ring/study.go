@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -74,7 +75,7 @@ type Example struct {
 }
 
 // moved sums up a plan by steps along the ring.
-func moved(plan []mincostflow.Entry, points int) []float64 {
+func moved(plan []projection.Entry, points int) []float64 {
 	by := make([]float64, points/2+1)
 	for _, e := range plan {
 		d := max(e.I-e.J, e.J-e.I)

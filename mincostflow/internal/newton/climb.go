@@ -265,24 +265,8 @@ func (w *work) best(c int) (m1, m2 int64) {
 	m1, m2 = math.MaxInt64/2, math.MaxInt64/2
 	cells := w.cells[c*k : c*k+k]
 	keys := w.keys[:len(cells)]
-	i := 0
-	for ; i+4 <= len(cells); i += 4 {
-		c, y := cells[i:i+4:i+4], keys[i:i+4:i+4]
-		x := c[0] - y[0]
-		m2 = min(m2, max(m1, x))
-		m1 = min(m1, x)
-		x = c[1] - y[1]
-		m2 = min(m2, max(m1, x))
-		m1 = min(m1, x)
-		x = c[2] - y[2]
-		m2 = min(m2, max(m1, x))
-		m1 = min(m1, x)
-		x = c[3] - y[3]
-		m2 = min(m2, max(m1, x))
-		m1 = min(m1, x)
-	}
-	for ; i < len(cells); i++ {
-		x := cells[i] - keys[i]
+	for i, c := range cells {
+		x := c - keys[i]
 		m2 = min(m2, max(m1, x))
 		m1 = min(m1, x)
 	}

@@ -75,18 +75,12 @@ func JoinMinima(b, part []float64) {
 }
 
 // DotSparse returns the product of v with a row of a sparse matrix: val in columns idx.
-func DotSparse(idx []int32, val, v []float64) float64 {
+func DotSparse(idx []int32, val, v []float64) (sum float64) {
 	val = val[:len(idx)]
-	var x, y float64
-	m := 0
-	for ; m+1 < len(idx); m += 2 {
-		x += float64(val[m] * v[idx[m]])
-		y += float64(val[m+1] * v[idx[m+1]])
+	for m, j := range idx {
+		sum += float64(val[m] * v[j])
 	}
-	if m < len(idx) {
-		x += float64(val[m] * v[idx[m]])
-	}
-	return x + y
+	return sum
 }
 
 // AddSparse adds u times such a row to s.
