@@ -83,13 +83,11 @@ func (s *Simplex) fall(y []float64, from int) {
 	if n > 0 {
 		addTimes(-1, s.w[:n], s.matrix[from:], len(s.rows), y)
 	}
-	var list []term
 	for bound, w := range s.w[n:] {
 		if w != 0 {
-			list = append(list, term{-w, s.keys[bound].a})
+			axpy(-w, s.keys[bound].a[from:], y)
 		}
 	}
-	combine(list, from, y)
 }
 
 // refine adds a step of iterative refinement to the direction.

@@ -39,13 +39,9 @@ func (b *inverse) setColumn(r int, src []float64) {
 
 // change adds the product of a column and a row.
 func (b *inverse) change(column, row []float64) {
-	n := b.n
-	if n == 0 {
-		return
+	if b.n > 0 {
+		ge.Dger(b.n, b.n, 1, column, 1, row, 1, b.a, b.stride)
 	}
-	share(n, n*n, func(from, to int) {
-		ge.Dger(to-from, n, 1, column[from:], 1, row, 1, b.a[from*b.stride:], b.stride)
-	})
 }
 
 // extend adds a last column, whose last entry is that of the row, and a last row.

@@ -79,86 +79,23 @@ func TestKernels(t *testing.T) {
 		for rows := range 10 {
 			a := vector(n)
 			var list [][]float64
-			var terms []term
 			want, sum := make([]float64, rows), vector(n)
 			got := append([]float64(nil), sum...)
 			for r := range rows {
 				list = append(list, vector(n+r%2)) // rows may be longer
-				terms = append(terms, term{rnd.Float64(), list[r]})
+				weight := rnd.Float64()
 				for j, x := range a {
 					want[r] += x * list[r][j]
-					sum[j] += terms[r].weight * list[r][j]
+					sum[j] += weight * list[r][j]
 				}
+				axpy(weight, list[r], got)
 			}
 			out := make([]float64, rows)
 			for r, row := range list {
 				out[r] = dot(a, row)
 			}
 			numtest.NearSlice(t, "dot", out, want, tol)
-			combine(terms, 0, got)
-			numtest.NearSlice(t, "combine", got, sum, tol)
-		}
-	}
-}
-
-// TestCombineFrom compares the loops that TestKernels leaves out with the plain ones.
-func TestCombineFrom(t *testing.T) {
-	const same = 1e-14 // sums of at most a dozen products below one in another order
-	g := numtest.NewSplitMix64(86)
-	vector := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = g.Float64() - 0.5
-		}
-		return x
-	}
-	near := func(what string, got, want []float64) {
-		t.Helper()
-		for j := range want {
-			if !(math.Abs(got[j]-want[j]) <= same) {
-				t.Fatalf("%s: %v, want %v", what, got, want)
-			}
-		}
-	}
-	for n := range 10 {
-		for rows := range 13 {
-			weights := vector(rows)
-			var want [][]float64
-			for i := range rows {
-				if g.Intn(3) == 0 {
-					weights[i] = 0
-				}
-				want = append(want, vector(n+2))
-			}
-
-			from := g.Intn(n + 1)
-			y := vector(n - from)
-			sum := append([]float64(nil), y...)
-			var terms []term
-			for i := range rows {
-				terms = append(terms, term{weights[i], want[i]})
-				for j := range sum {
-					sum[j] += weights[i] * want[i][from+j]
-				}
-			}
-			combine(terms, from, y)
-			near("combine from an entry on", y, sum)
-		}
-	}
-	// Ranges cover everything once, whatever the work.
-	for n := range 20 {
-		for _, work := range []int{0, parallelWork - 1, parallelWork, 5 * parallelWork, 1000 * parallelWork} {
-			covered := make([]int, n)
-			share(n, work, func(from, to int) {
-				for i := from; i < to; i++ {
-					covered[i]++
-				}
-			})
-			for i, c := range covered {
-				if c != 1 {
-					t.Fatalf("%d of %d is covered %d times", i, n, c)
-				}
-			}
+			numtest.NearSlice(t, "axpy", got, sum, tol)
 		}
 	}
 }

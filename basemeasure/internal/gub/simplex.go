@@ -285,11 +285,9 @@ func (s *Simplex) computeKeys() {
 // computeSlacks computes y at the positions from, ..., to - 1 from the values of the columns.
 func (s *Simplex) computeSlacks(from, to int) {
 	clear(s.y[from:to])
-	var list []term
 	for c := range s.Columns {
 		if c.Value != 0 {
-			list = append(list, term{c.Value, c.a})
+			axpy(c.Value, c.a[from:], s.y[from:to])
 		}
 	}
-	combine(list, from, s.y[from:to])
 }
