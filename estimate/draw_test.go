@@ -20,7 +20,7 @@ func TestChain(t *testing.T) {
 		kernel int
 		tau    float64
 		n      int
-	}{{1, 1.2, 40}, {4, 2.4, 60}, {5, 1.2, 40}, {0, .6, 30}} {
+	}{{1, 1.2, 40}, {3, 2.4, 60}, {5, 1.2, 40}, {0, .6, 30}} {
 		f := fitOf(t, 3, 3, c.kernel, 2, .3, c.n)
 		if _, err := f.mode(context.Background(), c.tau, math.Inf(-1)); err != nil {
 			t.Fatal(err)

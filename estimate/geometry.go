@@ -34,10 +34,10 @@ type Geometry struct {
 var kernels = [...]struct {
 	length float64
 	smooth bool
-}{{0.5, false}, {1.5, false}, {3, false}, {6, false}, {12, false}, {2, true}, {6, true}}
+}{{0.5, false}, {1.5, false}, {6, false}, {48, false}, {2, true}, {6, true}, {15, true}}
 
 // longest is the kernel of the largest features of a map.
-const longest = 4
+const longest = 3
 
 // kernel is the covariance of the logarithm of a map of roughness 1, H exp(-D/l) H, where H takes the mean away, or the
 // square of that.

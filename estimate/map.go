@@ -14,8 +14,8 @@ import (
 // deviation of the logarithm of a map.
 var roughnesses = [...]float64{0.3, 0.6, 1.2, 2.4, 4}
 
-// guessWeight is the prior weight of the guess; the models share the rest.
-const guessWeight = 0.2
+// guessWeight is the prior weight of the guess; the models share the rest, in proportion to e^-tau.
+const guessWeight = 0.5
 
 // Settings of an estimator. The zero value is the default.
 type Settings struct {
@@ -83,12 +83,12 @@ const (
 //
 //	theta = u exp(f) / Z,   f normal with mean 0 and covariance tau^2 H exp(-D/l) H
 //
-// where u is the public prior, D are the distances of p.Geometry, and H takes the mean away. It averages 5 lengths l
-// (0.5, 1.5, 3, 6 and 12 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4,
+// where u is the public prior, D are the distances of p.Geometry, and H takes the mean away. It averages 4 lengths l
+// (0.5, 1.5, 6 and 48 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4,
 // 4), each with its evidence as the weight, and the guess u itself with that of its likelihood: of a prior weight of 1,
-// the guess has 0.2, and the models share the rest.
-// The maps of exp(-D/l) are rough from place to place. So there are two more kernels, of smooth maps: the squares of H
-// exp(-D/l) H, of variance 1 on average, for lengths of 2 and 6.
+// the guess has 0.5, and the models share the rest, in proportion to exp(-tau).
+// The maps of exp(-D/l) are rough from place to place. So there are three more kernels, of smooth maps: the squares of H
+// exp(-D/l) H, of variance 1 on average, for lengths of 2, 6 and 15. docs/results/mapping.md compares such choices.
 //
 // Above 400 places, a first map of 150 groups says which models are likely, and where each kernel begins; the others are
 // left out, and the kernels are fitted side by side. TestCoarseLoss holds that the distance to the truth grows by 1 % at
@@ -342,10 +342,19 @@ func (w *walk) length(l int, c kernel) error {
 	return walk(from-1, -1)
 }
 
+// logPrior is the logarithm of the prior weight of a model over that of the guess.
+func logPrior(tau float64) float64 {
+	all := 0.0
+	for _, t := range roughnesses {
+		all += math.Exp(-t)
+	}
+	return math.Log((1-guessWeight)/guessWeight/float64(len(kernels))/all) - tau
+}
+
 // model fits one, and returns its log-weight.
 func (w *walk) model(m int, tau float64) (float64, error) {
 	a := w.average
-	prior := math.Log((1 - guessWeight) / guessWeight / float64(len(a.logs)-1))
+	prior := logPrior(tau)
 	evidence, err := w.mode(w.ctx, tau, w.best-prior-negligible)
 	if err != nil {
 		return 0, err

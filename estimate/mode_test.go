@@ -105,7 +105,8 @@ func TestInformation(t *testing.T) {
 
 // TestStart holds that a start at a map is that map, where the kernel has it, and not worse than the guess.
 func TestStart(t *testing.T) {
-	f := fitOf(t, 5, 5, 1, 2, .2, 3000)
+	const n = 100_000 // a rough map is worth its price, to the longest kernel too
+	f := fitOf(t, 5, 5, 1, 2, .2, n)
 	if _, err := f.mode(context.Background(), 1.2, math.Inf(-1)); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestStart(t *testing.T) {
 		if kernels[length].smooth { // no other map is one of its own
 			continue
 		}
-		g := fitOf(t, 5, 5, length, 2, .2, 3000)
+		g := fitOf(t, 5, 5, length, 2, .2, n)
 		m, err := cost.NewGrid(5, 5, 1)
 		if err != nil {
 			t.Fatal(err)

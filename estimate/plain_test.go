@@ -40,7 +40,11 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 
 	first, _ := likelihood(prior)
 	logs, maps := []float64{0}, [][]float64{prior}
-	for _, length := range []float64{.5, 1.5, 3, 6, 12, -2, -6} { // below 0: the square
+	taus, rough := []float64{.3, .6, 1.2, 2.4, 4}, 0.0
+	for _, tau := range taus {
+		rough += math.Exp(-tau)
+	}
+	for _, length := range []float64{.5, 1.5, 6, 48, -2, -6, -15} { // below 0: the square
 		near := make([][]float64, k)
 		for a := range near {
 			near[a] = make([]float64, k)
@@ -74,7 +78,7 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 		r := len(l[0])
 		z := make([]float64, r)
 		last := 0.3
-		for _, tau := range []float64{.3, .6, 1.2, 2.4, 4} {
+		for _, tau := range taus {
 			for b := range z {
 				z[b] *= last / tau
 			}
@@ -146,7 +150,7 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 					break
 				}
 			}
-			logs = append(logs, v-first-logdet/2+math.Log(4./35))
+			logs = append(logs, v-first-logdet/2-tau-math.Log(7*rough))
 			maps = append(maps, theta)
 		}
 	}

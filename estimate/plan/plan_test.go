@@ -390,6 +390,6 @@ func Example() {
 		fmt.Printf("eps %s: guess %.1f, map %.1f sides of the square; signal %v\n", level, p.Guess.Mean, p.Map.Mean, p.Signal)
 	}
 	// Output:
-	// eps 1/10: guess 0.2, map 0.2 sides of the square; signal weak
+	// eps 1/10: guess 0.2, map 0.2 sides of the square; signal none
 	// eps 4: guess 0.2, map 0.0 sides of the square; signal ok
 }

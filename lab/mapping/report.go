@@ -14,7 +14,8 @@ func (r Result) Report() report.Report {
 		{Name: "guess"}}
 	for _, by := range r.Config.estimators() {
 		columns = append(columns, report.Column{Name: by.name},
-			report.Column{Name: by.name + "_sd", Label: "standard deviation"})
+			report.Column{Name: by.name + "_sd", Label: "standard deviation"},
+			report.Column{Name: by.name + "_median", Label: "median"}, report.Column{Name: by.name + "_90", Label: "90 %"})
 	}
 	cases := report.Table{
 		Name: "cases", Title: "W₁ to the truth", Columns: append(columns, report.Column{Name: "best"}),
@@ -24,7 +25,7 @@ func (r Result) Report() report.Report {
 	for _, row := range r.Rows {
 		line := []any{row.Map, row.Unit, row.Eps, row.Devices, row.Guess}
 		for n := range r.Config.estimators() {
-			line = append(line, row.Mean[n], row.SD[n])
+			line = append(line, row.Mean[n], row.SD[n], row.Median[n], row.Within90[n])
 		}
 		cases.Rows = append(cases.Rows, append(line, row.Best))
 	}
@@ -36,10 +37,11 @@ func (r Result) Report() report.Report {
 			{Name: "worse", Label: "cases above 1.02 of the guess"},
 			{Name: "geo_to_best", Label: "geometric mean to the best"},
 			{Name: "worst_to_best", Label: "largest ratio to the best"},
+			{Name: "behind", Label: "cases above 1.05 of the best"},
 		},
 	}
 	for _, s := range r.Summary {
-		summary.Rows = append(summary.Rows, []any{s.Estimator, s.WorstGuess, s.Worse, s.GeoBest, s.WorstBest})
+		summary.Rows = append(summary.Rows, []any{s.Estimator, s.WorstGuess, s.Worse, s.GeoBest, s.WorstBest, s.Behind})
 	}
 	tables := []report.Table{summary, cases}
 	if r.Plan != nil {

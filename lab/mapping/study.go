@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
@@ -132,6 +134,8 @@ type Row struct {
 	Guess    float64   `json:"guess"`
 	Mean     []float64 `json:"mean"` // by estimator
 	SD       []float64 `json:"sd"`   // of the runs, by estimator
+	Median   []float64 `json:"median"`
+	Within90 []float64 `json:"within_90"` // the 90 % quantile of the runs
 	Best     string    `json:"best"`
 	ToGuess  []float64 `json:"to_guess"` // Mean over Guess
 	ToBest   []float64 `json:"to_best"`  // Mean over the least of all, the guess among them
@@ -151,6 +155,7 @@ type Summary struct {
 	Worse      int     `json:"worse"`          // cases with ToGuess above 1.02
 	GeoBest    float64 `json:"geo_to_best"`    // geometric mean of ToBest
 	WorstBest  float64 `json:"worst_to_best"`
+	Behind     int     `json:"behind"` // cases with ToBest above 1.05
 }
 
 // Result is the outcome of a run.
@@ -353,6 +358,13 @@ func (r *Row) collect(by []estimator, runs []task) {
 			sd += (t.w[n] - mean) * (t.w[n] - mean) / float64(max(1, len(runs)-1))
 		}
 		r.Mean, r.SD = append(r.Mean, mean), append(r.SD, math.Sqrt(sd))
+		sorted := make([]float64, len(runs))
+		for i, t := range runs {
+			sorted[i] = t.w[n]
+		}
+		slices.Sort(sorted)
+		r.Median = append(r.Median, stat.Quantile(0.5, stat.LinInterp, sorted, nil))
+		r.Within90 = append(r.Within90, stat.Quantile(0.9, stat.LinInterp, sorted, nil))
 		r.ToGuess = append(r.ToGuess, mean/r.Guess)
 		if mean < least {
 			least, r.Best = mean, by.name
@@ -376,6 +388,9 @@ func summarize(by []estimator, rows []Row) []Summary {
 			cases++
 			s.WorstGuess, s.WorstBest = max(s.WorstGuess, r.ToGuess[n]), max(s.WorstBest, r.ToBest[n])
 			s.GeoBest += math.Log(r.ToBest[n])
+			if r.ToBest[n] > 1.05 {
+				s.Behind++
+			}
 			if r.ToGuess[n] > 1.02 {
 				s.Worse++
 			}
