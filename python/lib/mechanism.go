@@ -67,6 +67,8 @@ func design(ctx context.Context, r request) (answer, error) {
 		Gap       float64 `json:"gap"`
 		Devices   int     `json:"devices"`
 		Bits      int     `json:"bits"`
+		Seed      uint64  `json:"seed"`
+		Outputs   int     `json:"outputs_at_most"`
 	}
 	if err := r.decode(&in); err != nil {
 		return answer{}, err
@@ -87,7 +89,8 @@ func design(ctx context.Context, r request) (answer, error) {
 	o.Mix, o.Gap, o.Options.Bits, o.Weights = in.Mix, in.Gap, in.Bits, append([]float64(nil), r.floats("weights")...)
 	if o.Kind == wpm.Map && o.Mix == 0 && o.Gap == 0 { // else NewDesign says what is wrong
 		codes, err := mapCodes(ctx, c, channel.Problem{
-			Prior: o.Weights, Epsilon: eps, Devices: int64(o.Devices), Bits: o.Options.Bits,
+			Prior: o.Weights, Epsilon: eps, Devices: int64(o.Devices), Bits: o.Options.Bits, Seed: in.Seed,
+			MostOutputs: in.Outputs,
 		})
 		switch {
 		case err != nil:

@@ -226,7 +226,10 @@ class TestDesign(unittest.TestCase):
                     {"objective": "uniform", "devices": 5}, {"objective": "map"},
                     {"devices": 500000, "mix": 0.5}, {"devices": 500000, "gap": 0.1},
                     {"devices": 500000, "weights": [1]}, {"devices": 500000, "bits": 3}, {"weights": [1]},
-                    {"C": [[1, -1], [0, 1]]}, {"objective": "minimax", "gap": 2}):
+                    {"C": [[1, -1], [0, 1]]}, {"objective": "minimax", "gap": 2},
+                    {"seed": 1}, {"outputs_at_most": 50}, {"objective": "uniform", "seed": 1},
+                    {"devices": 500000, "seed": 0}, {"devices": 500000, "seed": -1}, {"devices": 500000, "seed": 2**64},
+                    {"devices": 500000, "outputs_at_most": 0}, {"devices": 500000, "outputs_at_most": 1.5}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.design(**{"C": GRID, "eps": 1, **bad})
         d = wpm.design(GRID, 1)
@@ -287,6 +290,13 @@ class TestCodes(unittest.TestCase):
         self.assertTrue((rows.max(0) <= math.e * rows.min(0) * (1 + 2.0**-50)).all())
         same = wpm.design(self.places, 1, "map", devices=100000)
         self.assertEqual((same.publish().text, repr(same)), (d.publish().text, repr(d)))
+        self.assertEqual(wpm.design(self.places, 1, devices=100000, seed=1).publish().text, d.publish().text)
+        other = wpm.design(self.places, 1, devices=100000, seed=2)
+        self.assertNotEqual(other.publish().text, d.publish().text)
+        self.assertEqual((other.publish().metadata["seed"], copy.deepcopy(other).publish().text),
+                         ("2", other.publish().text))
+        small = wpm.design(self.places, 1, devices=100000, outputs_at_most=d.shape[1] - 1)
+        self.assertTrue(small.codes == 0 or small.shape[1] < d.shape[1])
         copied = copy.deepcopy(d)
         self.assertEqual(copied.publish().text, d.publish().text)
         np.testing.assert_array_equal(copied.rows, rows)

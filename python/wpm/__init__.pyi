@@ -358,6 +358,8 @@ def design(
     gap: Optional[float] = ...,
     devices: Optional[int] = ...,
     bits: Optional[int] = ...,
+    seed: Optional[int] = ...,
+    outputs_at_most: Optional[int] = ...,
 ) -> Design: ...
 def estimate(
     counts: Union[Counts, _Array],

@@ -359,7 +359,9 @@ class Design:
         return Policy(value["policy"])
 
 
-def design(C, eps, objective=None, *, weights=None, mix=None, gap=None, devices=None, bits=None):
+def design(
+    C, eps, objective=None, *, weights=None, mix=None, gap=None, devices=None, bits=None, seed=None, outputs_at_most=None
+):
     """Design a mechanism, from public data alone.
 
     Parameters
@@ -382,6 +384,11 @@ def design(C, eps, objective=None, *, weights=None, mix=None, gap=None, devices=
         How many releases the map is made of.
     bits : int, optional
         Weights are integers that sum to 2**bits; 62 if it is not given.
+    seed : int, optional
+        With map: of the random codes, from 1 on; 1 if it is not given. It is in the policy.
+    outputs_at_most : int, optional
+        With map: the most outputs that a list of codes may have, for shares of reports under secret sharing. A single
+        disc, the answer where no such list is better, may have more.
 
     Returns
     -------
@@ -405,7 +412,10 @@ def design(C, eps, objective=None, *, weights=None, mix=None, gap=None, devices=
     if objective is None:
         objective = "uniform" if devices is None else "map"
     args = {**json.loads(c.args), "eps": epsilon(eps), "objective": objective}
-    given = (("mix", mix, _positive), ("gap", gap, _positive), ("devices", devices, _count), ("bits", bits, _count))
+    given = (("mix", mix, _positive), ("gap", gap, _positive), ("devices", devices, _count), ("bits", bits, _count),
+             ("seed", seed, _count), ("outputs_at_most", outputs_at_most, _count))
+    if objective != "map" and (seed is not None or outputs_at_most is not None):
+        raise InputError(f"{'outputs_at_most' if seed is None else 'seed'} goes with devices, and the objective map")
     for name, x, read in given:
         if x is not None:
             args[name] = read(x, name)
