@@ -56,6 +56,40 @@ func testPolicy(t testing.TB, n int) policy.Policy {
 	return p
 }
 
+// listPolicy is a policy of version 3, a list of two codes and a disc: nine outputs for four inputs.
+func listPolicy(t testing.TB) policy.Policy {
+	t.Helper()
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := func(colors int, color ...int32) []byte {
+		b, err := policy.PackColors(color, colors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	codes := []policy.Code{
+		{Weight: 60, Low: 17, Colors: 2, Packed: packed(2, 0, 0, 1, 1)},
+		{Weight: 96, Low: 21, Colors: 3, Packed: packed(3, 2, 0, 1, 0)},
+		{Weight: 100, Low: 15, High: 40, Thresholds: []int32{1, 2, 1, 2}},
+	}
+	box, err := policy.CodesBox(eps, 8, 4, codes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.New(policy.Config{
+		Polytope: box, Codes: codes, Inputs: 4, Mode: policy.Mixture,
+		Geometry:   &policy.Geometry{Kind: policy.Points, Axes: 1, OutputPoints: []int32{0, 10, 11, 30}},
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func lines(p policy.Policy, n int, random *rand.Rand) string {
 	var b strings.Builder
 	for range n {
@@ -127,8 +161,9 @@ func fleetOf(t testing.TB, dir string, p, q policy.Policy) (first, second []stri
 }
 
 // TestAggregate: the parts of a pipeline on Prism are those of wpm count, byte for byte, one for each policy and epoch.
+// One of the policies is a list of codes.
 func TestAggregate(t *testing.T) {
-	p, q, dir := testPolicy(t, 400), testPolicy(t, 30), t.TempDir()
+	p, q, dir := testPolicy(t, 400), listPolicy(t), t.TempDir()
 	first, second := fleetOf(t, dir, p, q)
 	pipeline, s := beam.NewPipelineWithRoot()
 	parts, unreadable, err := Aggregate(s, beam.CreateList(s, slices.Concat(second, first)), Options{
