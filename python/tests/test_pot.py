@@ -216,6 +216,25 @@ class TestCompatible(unittest.TestCase):
             wpm.emd2([], np.full((2, 2), 0.5), M, processes="x")
         self.assertEqual(wpm.emd2([], [], M, numThreads="max"), 0)
 
+    def test_overflow(self):
+        """What a float64 holds has an answer without NaN, and what it does not hold is an error."""
+        M, h = np.array([[0.0, 1], [1, 0]]), [0.5, 0.5]
+        for a, b, scale in (([0.6e308] * 2, [0.3e308, 0.9e308], 1), ([18.5] * 2, [18.5] * 2, 1e307),
+                            ([6e299, 4e299], [5e299] * 2, -1e10)):
+            with np.errstate(over="ignore"):
+                G, log = wpm.emd(a, b, M * scale, log=True)
+            u, v = log["u"], log["v"]
+            self.assertTrue((u[:, None] + v <= M * scale + 1e-15 * abs(scale)).all())  # u and v are rounded once each
+            np.testing.assert_allclose((u[:, None] + v)[G > 0], (M * scale)[G > 0], rtol=1e-15, atol=1e-15 * abs(scale))
+            shares = np.divide(a, a[0] + a[1]) @ u, np.divide(b, a[0] + a[1]) @ v
+            np.testing.assert_allclose(*shares, rtol=0, atol=1e-15 * abs(scale))
+        most = [1e308, 1e308]
+        for a, b, cost, text in ((most, h, M, "a sums to inf"), ([np.inf, 1], h, M, r"a\[0\] is inf"),
+                                 (h, h, [[1e308, -1e308], [0, 0]], "M has entries from -1e.308 to 1e.308")):
+            for f in (wpm.emd, wpm.emd2):
+                with np.errstate(over="ignore"), self.assertRaisesRegex(wpm.InputError, text):
+                    f(a, b, cost, check_marginals=False)
+
     def test_later(self):
         """What later versions take: None, potentials to start from, marginals that nobody checks, numItermax."""
         rng = np.random.default_rng(2)
@@ -320,6 +339,10 @@ class TestSolve(unittest.TestCase):
             M = np.sqrt(squares(x, y)) if metric == "euclidean" else np.abs(x[:, None] - y).sum(-1)
             np.testing.assert_allclose(wpm.solve_sample(x, y, a, metric=metric).value, wpm.emd2(a, [], M), **SAME)
         np.testing.assert_allclose(wpm.solve([[1, 2], [3, 5]], [1, 3], [2, 2]).plan, [[0, 1], [2, 1]], **SAME)
+        pandas = need("pandas")
+        for three in ([1, 1, 1], pandas.Series([1, 1, 1]), pandas.Series([True] * 3)):
+            half = wpm.solve(np.ones((3, 2)), three, [1.5, 1.5]).marginals
+            np.testing.assert_allclose(np.concatenate(half), [1, 1, 1, 1.5, 1.5], **SAME)
 
     def test_others(self):
         """What there is not is named."""
@@ -340,6 +363,11 @@ class TestSolve(unittest.TestCase):
         for settings in ({"metric": "none"}, {"metric": 3}, {"metric": None}, {"reg": "x"}, {"reg": np.datetime64("2020")}):
             with self.assertRaises(wpm.InputError):
                 wpm.solve_sample(x, x, **settings)
+        for bad, text in ((np.ma.array([1, 1], mask=[0, 1]), "a has masked entries"), ([[1], [1, 2]], "a is not an array")):
+            with self.assertRaisesRegex(wpm.InputError, text):
+                wpm.solve(np.ones((2, 2)), bad, [1, 1])
+        with self.assertRaisesRegex(wpm.InputError, "max_iter is 'x'"):
+            wpm.solve(np.ones((2, 2)), max_iter="x")
 
     def test_attributes(self):
         """The result has all that POT's has."""
@@ -386,6 +414,8 @@ class TestFlow(unittest.TestCase):
             else:
                 arcs, ways = r.cycle.T
                 self.assertLess(cost[arcs] @ ways, 0)
+                self.assertEqual(r.objective, cost @ r.flow)
+                self.assertNotIn("potentials", r)
         self.assertEqual(set(found), {"optimal", "infeasible", "unbounded"}, found)
 
     def test_refused(self):

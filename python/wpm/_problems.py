@@ -4,9 +4,9 @@ import numpy as np
 
 from . import _lib
 from ._errors import InputError
-from ._input import array, named, whole, word
+from ._input import array, named, numbers_of, whole, word
 from ._result import Result
-from ._transport import emd
+from ._transport import emd, number
 
 _METRICS = ("sqeuclidean", "euclidean", "cityblock")  # without scipy
 
@@ -101,7 +101,9 @@ def solve(M, a=None, b=None, reg=None, c=None, reg_type="KL", unbalanced=None, u
         The problems of others: NotImplementedError.
     potentials_init, n_threads
         As in emd.
-    c, reg_type, unbalanced_type, max_iter, plan_init, tol, verbose, grad
+    max_iter
+        More pivots than this, by default 10**6, are worth a warning.
+    c, reg_type, unbalanced_type, plan_init, tol, verbose, grad
         Not used.
 
     Returns
@@ -121,17 +123,16 @@ def solve(M, a=None, b=None, reg=None, c=None, reg_type="KL", unbalanced=None, u
     reg = reg is not None and array(reg, "reg", ndim=0) != 0
     _only("solve", reg=(reg, "entropic has the projection with one, ot.solve the transport"),
           unbalanced=(unbalanced is not None, "ot.solve has it"), method=(method is not None, "ot.solve has it"))
-    most = 10**6 if max_iter is None else max_iter
-    return OTResult(*emd(_floating(a), _floating(b), M, numItermax=most, log=True, numThreads=n_threads,
+    most = 10**6 if max_iter is None else number(max_iter, "max_iter")
+    return OTResult(*emd(_floating(a, "a"), _floating(b, "b"), M, numItermax=most, log=True, numThreads=n_threads,
                          potentials_init=potentials_init))
 
 
-def _floating(x):
+def _floating(x, name):
     """Return masses as they are, but integers as floats: a plan of integers is of little use."""
-    if x is None or hasattr(x, "iloc"):
+    if x is None or numbers_of(x, name).dtype.kind == "f":
         return x
-    x = np.asarray(x)
-    return x.astype(np.float64) if x.dtype.kind in "biu" else x
+    return (x if hasattr(x, "iloc") else np.asarray(x)).astype(np.float64)
 
 
 def solve_sample(X_a, X_b, a=None, b=None, metric="sqeuclidean", reg=None, c=None, reg_type="KL", unbalanced=None,
@@ -150,9 +151,9 @@ def solve_sample(X_a, X_b, a=None, b=None, metric="sqeuclidean", reg=None, c=Non
         "sqeuclidean", "euclidean" or "cityblock"; with scipy any of scipy.spatial.distance.cdist.
     reg, unbalanced, method, lazy, X_init
         The problems of others: NotImplementedError.
-    potentials_init, n_threads
+    potentials_init, n_threads, max_iter
         As in solve.
-    c, reg_type, unbalanced_type, batch_size, max_iter, plan_init, rank, scaling, tol, verbose, grad, random_state
+    c, reg_type, unbalanced_type, batch_size, plan_init, rank, scaling, tol, verbose, grad, random_state
         Not used.
 
     Returns
@@ -219,8 +220,9 @@ def flow(tail, head, cost, supply, *, lower=0, capacity=None):
         status : str
             "optimal", "infeasible" or "unbounded".
         objective : int
-            The cost of the flow, exact; it may exceed 64 bits. It and flow are there where the status is optimal.
+            The cost of flow, exact; it may exceed 64 bits. An infeasible problem has neither.
         flow : (m,) ndarray of int
+            The cheapest. Where the status is unbounded, one that cycle makes ever cheaper.
         potentials : (n,) ndarray of int
             Prove the optimum: an arc whose reduced cost, cost + potentials[tail] - potentials[head], is above 0 has its
             lower bound, and one below 0 its capacity.
@@ -259,7 +261,9 @@ def flow(tail, head, cost, supply, *, lower=0, capacity=None):
     out = Result(status=r["status"], pivots=r["pivots"])
     if "objective" in r:
         out.objective = int(r["objective"])
-        out.update(flow=np.zeros(0, np.int64), potentials=np.zeros(0, np.int64))  # where there are no arcs or nodes
+        out.flow = np.zeros(0, np.int64)  # where there are no arcs
+        if r["status"] == "optimal":
+            out.potentials = np.zeros(0, np.int64)  # where there are no nodes
     for name in ("flow", "potentials", "cut", "cycle"):
         if name in r:
             out[name] = np.asarray(r[name], np.int64)

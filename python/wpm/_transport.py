@@ -1,6 +1,7 @@
 """Transport and projections."""
 
 import json
+import math
 import numbers
 import re
 import warnings
@@ -134,7 +135,7 @@ def _threads(n):
         raise InputError('numThreads should either be "max" or a strictly positive integer')
 
 
-def _number(x, name):
+def number(x, name):
     if not isinstance(x, (int, float, numbers.Real)):
         raise InputError(f"{name} is {x!r:.40}, not a number")
     return x
@@ -159,6 +160,9 @@ def _solve(a, b, M, forbidden, center_dual, plan, dual):
     cold, and numpy's checks would take a tenth of its time between 100 points.
     """
     total = float(a.sum())
+    if math.isinf(total):
+        array(a, "a")  # which names an infinite entry
+        raise InputError(f"a sums to {total}")
     x = _lib.transport(a, b, M, plan or dual) if forbidden is None else None
     if x is not None:
         value, pivots = x.item(0), int(x.item(3))
@@ -166,7 +170,9 @@ def _solve(a, b, M, forbidden, center_dual, plan, dual):
             u, v, i, j, mass = _parts(x, *M.shape)
     else:
         a, b, M = array(a, "a"), array(b, "b"), array(M, "M", ndim=2)
-        low = min(float(M.min()), 0.0)
+        low, high = min(float(M.min()), 0.0), float(M.max())
+        if math.isinf(high - low):
+            raise InputError(f"M has entries from {low} to {high}, which are too far apart")
         r = _ask("transport", "{}", M.shape, len(a), NAMES, C=M if low == 0 else M - low, a=a, b=b)
         (u, v), value, (i, j, mass), pivots = r.potentials, r.value, r.entries, r.pivots
         if low < 0:  # the solver's costs are not negative
@@ -184,7 +190,7 @@ def _solve(a, b, M, forbidden, center_dual, plan, dual):
     if not dual:
         u = v = None
     elif center_dual or not (a.all() and b.all()):
-        c = (b.dot(v) - a.dot(u)) / (total + b.sum())
+        c = (mass.dot(v[j]) - mass.dot(u[i])) / 2  # of masses 1, which cannot overflow
         u, v = u + c, v - c
     return G, value * total, u, v, pivots
 
@@ -256,8 +262,8 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
     Raises
     ------
     InputError
-        Entries that are not finite or negative. Lengths and sums that do not fit are a MassError, which is an
-        AssertionError, too, as in POT.
+        Entries that are not finite, negative masses, and masses that sum to 0 or overflow. Lengths and sums that do not
+        fit are a MassError, which is an AssertionError, too, as in POT.
     InfeasibleError
         No plan keeps to the entries of a sparse M.
 
@@ -273,7 +279,7 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
            [0. , 0.5]])
     """
     _threads(numThreads)
-    _number(numItermax, "numItermax")
+    number(numItermax, "numItermax")
     a, b, M, dtype, forbidden = _histograms(a, b, M)
     if b.ndim != 1:
         raise InputError(f"b has {b.ndim} dimensions, want 1")
@@ -326,7 +332,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
     0.5
     """
     _threads(numThreads)
-    _number(numItermax, "numItermax")
+    number(numItermax, "numItermax")
     a, b, M, dtype, forbidden = _histograms(a, b, M)
     _potentials(potentials_init, a, b)
 
@@ -345,7 +351,7 @@ def emd2(a, b, M, processes=1, numItermax=100000, log=False, return_matrix=False
         return one(b)
     for i in range(b.shape[1] if check_marginals else 0):  # before any is solved
         _same_mass(a, b[:, i], i)
-    if _number(processes, "processes") > 1:
+    if number(processes, "processes") > 1:
         warnings.warn(_PROCESSES, stacklevel=2)
     return [one(np.ascontiguousarray(b[:, i])) for i in range(b.shape[1])]
 
