@@ -58,6 +58,34 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
+// TestReadmePicture: the picture of the README is the demo's, and its caption has the demo's distances.
+func TestReadmePicture(t *testing.T) {
+	dir := t.TempDir()
+	said, err := exec.Command("go", "run", "./cmd/wpm", "-quiet", "demo", "-o", dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files [3]string
+	for n, name := range []string{"README.md", filepath.Join("docs", "figures", "city.svg"), filepath.Join(dir, "map.svg")} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[n] = string(text)
+	}
+	if files[1] != files[2] {
+		t.Error("docs/figures/city.svg is not map.svg of the demo")
+	}
+	_, caption, _ := strings.Cut(files[0], "docs/figures/city.svg)\n\n*")
+	caption, _, _ = strings.Cut(caption, "*\n")
+	numbers := regexp.MustCompile(`\d\.\d\d`)
+	first, _, _ := strings.Cut(string(said), "\n")
+	if got, want := numbers.FindAllString(caption, -1), numbers.FindAllString(first, -1); len(want) != 4 ||
+		!slices.Equal(got, want) {
+		t.Errorf("the caption has %v, and the demo says %q", got, first)
+	}
+}
+
 // TestReadmeMaps: what docs/choosing.md says of how far a map is from the truth, in its table and in its picture, is in
 // the table that was measured.
 func TestReadmeMaps(t *testing.T) {
