@@ -208,6 +208,11 @@ class TestCompatible(unittest.TestCase):
                     {"a": [[1], [1, 1]], "b": [1], "M": [[1]]}):
             with self.subTest(**bad), self.assertRaises(wpm.InputError):
                 wpm.emd(**bad)
+        places = need("pandas").DataFrame({"lat": [46.0, 47], "lon": [7.0, 8]})
+        for f in (wpm.emd, wpm.emd2, lambda a, b, M: wpm.solve(M, a, b)):
+            for cost in (places, {"kind": "ring", "n": 2, "p": 1}):
+                with self.assertRaisesRegex(wpm.InputError, "M is an array here"):
+                    f([0.5, 0.5], [0.5, 0.5], cost)
         for settings in ({"numThreads": 0}, {"numThreads": "two"}, {"numThreads": 1.5}, {"numItermax": "x"}, {"numItermax": None}):
             for f in (wpm.emd, wpm.emd2):
                 with self.assertRaises(wpm.InputError):
@@ -339,6 +344,8 @@ class TestSolve(unittest.TestCase):
             M = np.sqrt(squares(x, y)) if metric == "euclidean" else np.abs(x[:, None] - y).sum(-1)
             np.testing.assert_allclose(wpm.solve_sample(x, y, a, metric=metric).value, wpm.emd2(a, [], M), **SAME)
         np.testing.assert_allclose(wpm.solve([[1, 2], [3, 5]], [1, 3], [2, 2]).plan, [[0, 1], [2, 1]], **SAME)
+        for cost in ([[0, 1], [1, 0]], np.eye(2) == 0, np.eye(2, dtype=np.int8) - 1):
+            np.testing.assert_allclose(wpm.solve(cost).marginals, np.full((2, 2), 0.5), **SAME)
         pandas = need("pandas")
         for three in ([1, 1, 1], pandas.Series([1, 1, 1]), pandas.Series([True] * 3)):
             half = wpm.solve(np.ones((3, 2)), three, [1.5, 1.5]).marginals

@@ -124,12 +124,14 @@ def solve(M, a=None, b=None, reg=None, c=None, reg_type="KL", unbalanced=None, u
     _only("solve", reg=(reg, "entropic has the projection with one, ot.solve the transport"),
           unbalanced=(unbalanced is not None, "ot.solve has it"), method=(method is not None, "ot.solve has it"))
     most = 10**6 if max_iter is None else number(max_iter, "max_iter")
+    if not (isinstance(M, dict) or hasattr(M, "tocoo")):
+        M = _floating(M, "M")
     return OTResult(*emd(_floating(a, "a"), _floating(b, "b"), M, numItermax=most, log=True, numThreads=n_threads,
                          potentials_init=potentials_init))
 
 
 def _floating(x, name):
-    """Return masses as they are, but integers as floats: a plan of integers is of little use."""
+    """Return numbers as they are, but integers as floats: a plan of integers is of little use."""
     if x is None or numbers_of(x, name).dtype.kind == "f":
         return x
     return (x if hasattr(x, "iloc") else np.asarray(x)).astype(np.float64)

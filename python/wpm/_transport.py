@@ -84,13 +84,13 @@ def _histograms(a, b, M):
     """
     if _plain(a, b, M):
         return a, b, M, a.dtype, None
-    if isinstance(M, dict):
-        raise InputError("M is an array here; transport takes objects, too")
     a, b = ([] if x is None else x for x in (a, b))
     forbidden = None
     if hasattr(M, "tocoo"):
         M, forbidden = _allowed(M)
     c = Cost(M, "M", signed=True)
+    if c.array is None:
+        raise InputError("M is an array here; transport takes objects and tables of places, too")
     a, b = aligned(a, c.rows, "a"), aligned(b, c.cols, "b")
     given = numbers_of(a, "a"), numbers_of(b, "b"), numbers_of(M, "M")
     dtype, M = next(x.dtype for x in given if x.shape[:1] != (0,)), c.array
@@ -234,11 +234,11 @@ def emd(a, b, M, numItermax=100000, log=False, center_dual=True, numThreads=1, c
     a : (ns,) array_like
         Masses of the sources; uniform if it is empty or None.
     b : (nt,) array_like
-        Masses of the targets, with the same sum to 7 decimals; uniform if it is empty or None. They are scaled to the sum
-        of a.
+        Masses of the targets, with the same sum to 7 decimals; uniform if it is empty or None. They are scaled to the
+        sum of a.
     M : (ns, nt) array_like, or sparse matrix
-        The cost of a unit of mass, finite. It may be negative here. No mass goes where a sparse matrix has no entry, but
-        it takes the memory of a full one.
+        The cost of a unit of mass, finite. It may be negative here. No mass goes where a sparse matrix has no entry,
+        but it takes the memory of a full one.
     numItermax : int, optional
         More pivots than this are worth a warning. The solver ends at the optimum all the same.
     log : bool, optional
