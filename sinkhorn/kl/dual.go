@@ -71,5 +71,3 @@ func slopes(b, lo, hi []float64) (left, right float64) {
 	}
 	return left, right
 }
-
-func median(x, y, z float64) float64 { return math.Max(math.Min(x, y), math.Min(math.Max(x, y), z)) }

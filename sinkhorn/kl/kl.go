@@ -12,11 +12,11 @@ const slack = 1e-12
 
 // A Workspace projects one vector after the other and keeps the memory between calls. The zero value is ready.
 type Workspace struct {
-	low, high  []float64 // breakpoints log(lo/s), log(hi/s)
-	from, to   float64   // from <= theta <= to: the mass is below 1 at from, and at least 1 at to
-	open, free []int     // columns not settled yet, and those that are inside their bounds at theta
-	fixed      num.Twofold
-	cuts       []float64
+	low, high []float64 // breakpoints log(lo/s), log(hi/s)
+	from, to  float64   // from <= theta <= to: the mass is below 1 at from, and at least 1 at to
+	breaks    []float64 // those between from and to that are finite, of columns that have a choice
+	free      []int     // columns that are inside their bounds there
+	fixed     num.Twofold
 }
 
 // Project sets q to the projection of exp(logS) and returns theta, finite or -Inf; see the package comment. The box
@@ -26,13 +26,19 @@ type Workspace struct {
 // If every column is at a bound, every theta of an interval is a solution, and one of them is returned.
 func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) {
 	w.start(logS, lo, hi)
-	if most := w.most(hi); most < 1 {
+	if most := w.mass(math.Inf(1), logS, lo, hi); most < 1 {
 		if most < 1-slack {
 			return 0, false
 		}
 		return w.fill(logS, lo, hi, q), true // all upper bounds are needed, and rounding is all that is missing
 	}
-	for w.narrow(logS, lo, hi) {
+	for w.from, w.to = math.Inf(-1), math.Inf(1); len(w.breaks) > 0; {
+		if t := ninther(w.breaks); w.mass(t, logS, lo, hi) < 1 {
+			w.from = t
+		} else {
+			w.to = t
+		}
+		w.breaks = slices.DeleteFunc(w.breaks, func(x float64) bool { return x <= w.from || x >= w.to })
 	}
 	w.writeBounds(logS, lo, hi, q)
 	return w.solve(logS, lo, hi, q), true
@@ -50,109 +56,58 @@ func (w *Workspace) fill(logS, lo, hi, q []float64) (theta float64) {
 	return w.anyTheta(logS, lo, hi, q)
 }
 
-// start finds the breakpoints, and the columns that have no choice.
+// start finds the breakpoints.
 func (w *Workspace) start(logS, lo, hi []float64) {
 	n := len(logS)
-	w.low, w.high = slices.Grow(w.low[:0], n)[:n], slices.Grow(w.high[:0], n)[:n]
-	w.open, w.free = w.open[:0], w.free[:0]
-	w.from, w.to = math.Inf(-1), math.Inf(1)
-	w.fixed = num.Twofold{}
+	w.low, w.high, w.breaks = num.Grow(w.low, n), num.Grow(w.high, n), w.breaks[:0]
 	for j, l := range logS {
 		w.low[j], w.high[j] = breakpoint(lo[j], l), breakpoint(hi[j], l)
-		if math.IsInf(l, -1) || lo[j] == hi[j] {
-			w.fixed = w.fixed.Add(lo[j])
-		} else {
-			w.open = append(w.open, j)
-		}
-	}
-}
-
-// most is the largest mass there can be.
-func (w *Workspace) most(hi []float64) float64 {
-	sum := w.fixed
-	for _, j := range w.open {
-		sum = sum.Add(hi[j])
-	}
-	return sum.Float()
-}
-
-// narrow divides the breakpoints between from and to at about the median (Tukey's ninther), and settles the columns
-// that have none left there. It reports false if there was nothing to divide: all columns are then settled. Only
-// positive numbers are added, so nothing cancels.
-func (w *Workspace) narrow(logS, lo, hi []float64) bool {
-	w.findCuts()
-	if len(w.cuts) == 0 {
-		return false
-	}
-	c, n := w.cuts, len(w.cuts)-1
-	t := median(median(c[0], c[n/8], c[n/4]), median(c[3*n/8], c[n/2], c[5*n/8]), median(c[3*n/4], c[7*n/8], c[n]))
-	if w.mass(t, logS, lo, hi) < 1 {
-		w.from = t
-	} else {
-		w.to = t
-	}
-	w.fix(lo, hi)
-	return true
-}
-
-// findCuts lists the breakpoints between from and to.
-func (w *Workspace) findCuts() {
-	w.cuts = w.cuts[:0]
-	for _, j := range w.open {
 		for _, x := range [2]float64{w.low[j], w.high[j]} {
-			if w.from < x && x < w.to {
-				w.cuts = append(w.cuts, x)
+			if lo[j] < hi[j] && !math.IsInf(x, 0) {
+				w.breaks = append(w.breaks, x)
 			}
 		}
 	}
 }
 
-// fix takes the columns without a breakpoint between from and to out of open.
-func (w *Workspace) fix(lo, hi []float64) {
-	rest := w.open[:0]
-	for _, j := range w.open {
-		switch {
-		case w.low[j] >= w.to:
-			w.fixed = w.fixed.Add(lo[j])
-		case w.high[j] <= w.from:
-			w.fixed = w.fixed.Add(hi[j])
-		case w.low[j] <= w.from && w.high[j] >= w.to:
-			w.free = append(w.free, j)
-		default:
-			rest = append(rest, j)
-		}
-	}
-	w.open = rest
+// ninther is about the median (Tukey 1978): that of the medians of three threes.
+func ninther(x []float64) float64 {
+	n := len(x) - 1
+	return median(median(x[0], x[n/8], x[n/4]), median(x[3*n/8], x[n/2], x[5*n/8]), median(x[3*n/4], x[7*n/8], x[n]))
 }
 
-// mass is that of all columns at theta = t.
+func median(x, y, z float64) float64 { return max(min(x, y), min(max(x, y), z)) }
+
+// mass is that of all columns at theta = t. Only positive numbers are added, so nothing cancels.
 func (w *Workspace) mass(t float64, logS, lo, hi []float64) float64 {
-	sum := w.fixed
-	for _, j := range w.free {
-		sum = sum.Add(math.Exp(t + logS[j]))
-	}
-	for _, j := range w.open {
+	var sum num.Twofold
+	for j, l := range logS {
 		switch {
-		case w.low[j] >= t:
+		case w.low[j] >= t || math.IsInf(l, -1):
 			sum = sum.Add(lo[j])
 		case w.high[j] <= t:
 			sum = sum.Add(hi[j])
 		default:
-			sum = sum.Add(math.Exp(t + logS[j]))
+			sum = sum.Add(math.Exp(t + l))
 		}
 	}
 	return sum.Float()
 }
 
-// writeBounds writes the columns at a bound to q.
+// writeBounds writes the columns at a bound to q, and lists the others.
 func (w *Workspace) writeBounds(logS, lo, hi, q []float64) {
-	for j := range q {
+	w.fixed, w.free = num.Twofold{}, w.free[:0]
+	for j, l := range logS {
 		switch {
-		case math.IsInf(logS[j], -1) || lo[j] == hi[j] || w.low[j] >= w.to:
+		case w.low[j] >= w.to || math.IsInf(l, -1) || lo[j] == hi[j]:
 			q[j] = lo[j]
 		case w.high[j] <= w.from:
 			q[j] = hi[j]
+		default:
+			w.free = append(w.free, j)
+			continue
 		}
+		w.fixed = w.fixed.Add(q[j])
 	}
 }
 
