@@ -50,7 +50,6 @@ type instance struct {
 	projection.Instance
 	matrix cost.Matrix
 	mass   []float64 // over the total
-	faint  []int     // rows whose mass is below the least float: they take no part
 	// cols lists the columns that take part, Hi > tinyMass, ascending; nil when all do. tiny lists
 	// those with 0 < Hi <= tinyMass.
 	cols, tiny []int
