@@ -65,38 +65,7 @@ func (r *search) candidates() []cuts {
 	if active < counted && (active > 1 || r.p.criterion.share < 1) {
 		list = append(list, equal(isActive, r.phi), equal(isActive, r.tau))
 	}
-	if r.bracketed && r.right.slope-r.left.slope > 0 {
-		onLeft := r.right.slope / (r.right.slope - r.left.slope)
-		onRight := -r.left.slope / (r.right.slope - r.left.slope)
-		list = append(list, r.meeting(onLeft, onRight))
-	}
 	return list
-}
-
-// meeting is the mean of the cuts of the two lines, with the given weights. Cuts of one input merge into their
-// mean: never worse, by concavity.
-func (r *search) meeting(onLeft, onRight float64) cuts {
-	k := len(r.phi)
-	c := newCuts(k)
-	if r.p.criterion.share > 0 {
-		c.weights[r.left.row] += onLeft
-		c.weights[r.right.row] += onRight
-	}
-	for i := range k {
-		l, u := 0.0, 0.0
-		if r.p.criterion.share > 0 && i == r.left.row {
-			l = r.p.criterion.share * onLeft
-		}
-		if r.p.criterion.share > 0 && i == r.right.row {
-			u = r.p.criterion.share * onRight
-		}
-		l += r.p.criterion.floor[i] * onLeft
-		u += r.p.criterion.floor[i] * onRight
-		if l+u > 0 {
-			c.thresholds[i] = l/(l+u)*r.left.tauOf(i) + u/(l+u)*r.right.tauOf(i)
-		}
-	}
-	return c
 }
 
 // activeTol is the relative distance from the worst case at which an input counts as attaining it.

@@ -129,9 +129,8 @@ func (u *onePass) search(m float64) (worst.Result, error) {
 	return found, err
 }
 
-// bound returns the lower bound that some inputs prove. In general it runs Uniform for them. Where no input costs more
-// than input 0, as on a grid, m is the best scale of input 0 alone. Uniform would stop at the same m, with two lines of
-// input 0, which prove nothing for the others. So bound evaluates the dual at the thresholds at m.
+// bound returns the lower bound that some inputs prove. In general it runs Uniform for them. On a grid input 0 is the
+// maximiser at every scale, so Uniform on the sample cannot tighten Lower: bound evaluates the dual at m directly.
 func (u *onePass) bound(list []int, m []float64, eps float64) (Result, error) {
 	few := rows{u.c, list}
 	if !cost.SpaceOf(u.c).First {

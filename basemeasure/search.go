@@ -36,21 +36,13 @@ func (p *problem) search(shape []float64, limit int) *search {
 // combination of the cuts of all inputs with the weights of the objective.
 type line struct {
 	at, tau, slope float64
-	row            int
-	taus           []float64 // thresholds of all inputs, nil for the worst case
+	row            int  // the worst input
+	mean           bool // other inputs have a weight, too
 }
 
 // same reports whether two evaluations gave the same line.
 func (l line) same(m line) bool {
-	return l.row == m.row && l.tau == m.tau && (l.taus == nil || l.slope == m.slope)
-}
-
-// tauOf is the threshold of an input that has a weight in the line.
-func (l line) tauOf(i int) float64 {
-	if l.taus == nil {
-		return l.tau
-	}
-	return l.taus[i]
+	return l.row == m.row && l.tau == m.tau && (!l.mean || l.slope == m.slope)
 }
 
 // at returns the measure t*shape.
@@ -85,12 +77,11 @@ func (r *search) line(t float64) (line, float64) {
 		return num.Dot(r.shape, g)
 	}
 	_, row := obj.worst(phi)
-	l := line{at: t, row: row}
+	l := line{at: t, row: row, mean: obj.share < 1}
 	if obj.share > 0 {
 		l.tau, l.slope = obj.share*tau[row], obj.share*slope(row)
 	}
-	if obj.share < 1 {
-		l.taus = tau
+	if l.mean {
 		l.tau += num.Dot(obj.floor, tau)
 		for i, w := range obj.floor {
 			if w > 0 {

@@ -73,35 +73,13 @@ func (s *Simplex) follow(e *Entry) float64 {
 	for _, w := range s.w {
 		size = max(size, math.Abs(w))
 	}
-	s.fall(s.dy[from:], from)
-	return size
-}
-
-// fall subtracts from y, which starts at a position, what the direction of the columns takes.
-func (s *Simplex) fall(y []float64, from int) {
-	n := len(s.nonkey)
 	if n > 0 {
-		addTimes(-1, s.w[:n], s.matrix[from:], len(s.rows), y)
+		addTimes(-1, s.w[:n], s.matrix[from:], len(s.rows), s.dy[from:])
 	}
 	for bound, w := range s.w[n:] {
 		if w != 0 {
-			axpy(-w, s.keys[bound].a[from:], y)
+			axpy(-w, s.keys[bound].a[from:], s.dy[from:])
 		}
 	}
-}
-
-// refine adds a step of iterative refinement to the direction.
-func (s *Simplex) refine(e *Entry) {
-	n := len(s.nonkey)
-	r, change := s.scratch[0][:n], s.scratch[1][:n]
-	clear(r)
-	if e.Column != nil {
-		copy(r, e.Column.a)
-	} else {
-		r[e.at] = -1
-	}
-	s.fall(r, 0)
-	s.inv.solve(r, change)
-	axpy(1, change, s.w[:n])
-	s.follow(e)
+	return size
 }

@@ -20,7 +20,6 @@ const (
 	rejectPivot = 1e-7  // and below this only when nothing else is left:
 	lastPivot   = 1e-11 // rounding is 1e-16, so five digits of such a pivot are right
 	residualTol = 1e-9  // of S w = a: beyond it the inverse is computed again
-	refineTol   = 1e-12 // beyond it w gets a step of refinement
 )
 
 // Rounding is the reduced cost below which a variable does not enter.
@@ -70,9 +69,6 @@ func (s *Simplex) enter(e *Entry) Outcome {
 	size, residual := s.direction(e)
 	if !(residual <= residualTol*size) && !s.Fresh() {
 		return s.again()
-	}
-	if residual > refineTol*size {
-		s.refine(e)
 	}
 	l := s.leaves(e, size)
 	if l.kind == leaveNone {

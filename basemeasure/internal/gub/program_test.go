@@ -528,38 +528,3 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("%d bases repaired", repaired)
 	}
 }
-
-// TestRefine: a step of refinement takes most of the error out of a direction.
-func TestRefine(t *testing.T) {
-	g := numtest.NewSplitMix64(44)
-	cases := 0
-	for range 100 {
-		p := random(g, 12, 4, false)
-		s, _, _ := p.start(t, new(Counts), g.Intn)
-		p.solve(t, s, func(Entry) {})
-		if len(s.nonkey) < 2 {
-			continue
-		}
-		row := s.inv.dense()[0]
-		for r := range row {
-			row[r] *= 1 + 1e-6
-		}
-		s.inv.setRow(0, row)
-		e := Entry{Column: p.offer(s, g.Intn(len(p.t))), sign: 1}
-		_, before := s.direction(&e)
-		s.refine(&e)
-		after := 0.0
-		for _, r := range s.dy[s.checkFrom():len(s.nonkey)] {
-			after = max(after, math.Abs(r))
-		}
-		if before < 1e-9 {
-			continue
-		}
-		if cases++; !(after <= before/1000) {
-			t.Fatalf("the residual falls from %v to %v", before, after)
-		}
-	}
-	if cases < 20 {
-		t.Errorf("%d directions", cases)
-	}
-}
