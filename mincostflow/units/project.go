@@ -23,8 +23,6 @@ type Settings struct {
 	// Memory limits the bytes for copies of rows, if the cost computes a row anew for every reader. 0 means 256 MiB, and a
 	// negative number means no copies. Results do not depend on Memory.
 	Memory int64
-
-	maxPivots int // for tests: as if the context ended after so many; 0 is no limit
 }
 
 // Project moves p.Source into the box [p.Lo, p.Hi] at least cost:
@@ -41,7 +39,11 @@ type Settings struct {
 //
 // See the package comment for the method and what it costs.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
-	ctx = wpmerr.Context(ctx)
+	return project(wpmerr.Context(ctx), p, settings, 0)
+}
+
+// project is Project, as if the context ended after so many pivots; 0 is no limit.
+func project(ctx context.Context, p Problem, settings Settings, mostPivots int) (Result, error) {
 	c := call{p: p, settings: settings}
 	var err error
 	if c.k, c.kv, c.n, err = p.check(); err != nil {
@@ -58,7 +60,7 @@ func Project(ctx context.Context, p Problem, settings Settings) (Result, error) 
 	} else if err != nil {
 		return Result{}, err
 	}
-	c.Start(ctx, settings.maxPivots)
+	c.Start(ctx, mostPivots)
 	r, err := c.optimise()
 	if err == nil && r.Status == Cancelled {
 		err = fmt.Errorf("%w after %d pivots", wpmerr.Ended(ctx), r.Stats.Pivots)

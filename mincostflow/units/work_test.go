@@ -52,7 +52,7 @@ func TestStoppedGaps(t *testing.T) {
 		for seed := range 150 {
 			p := draw(given.NewHard(uint64(seed)+77e6), 12)
 			full := must(t, p, Settings{})
-			r, err := Project(t.Context(), p, Settings{maxPivots: tt.limit(full.Stats.Pivots)})
+			r, err := project(t.Context(), p, Settings{}, tt.limit(full.Stats.Pivots))
 			if top := given.Max(p.Cost); top > 0 && err != nil {
 				upper, _ := r.Upper.Float64()
 				lower, _ := r.Lower.Float64()
