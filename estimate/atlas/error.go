@@ -123,8 +123,9 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	return nil
 }
 
-// within is what nine of ten distances, which are sorted, are below.
-func within(off []float64) float64 { return off[len(off)*9/10] }
+// within is what the truth is below in nine of ten cases: of forty sorted distances of draws the 38th. Draws are those of
+// a model: 84 % of real maps were below the 37th, and 86 % below this one (docs/results/mapping.md).
+func within(off []float64) float64 { return off[(len(off)*19-1)/20] }
 
 // off returns the distances of the shares to draws, sorted.
 func (w World) off(ctx context.Context, e Estimate, rough ruler, list [][]float64) ([]float64, error) {
