@@ -88,7 +88,7 @@ const (
 // 4), each with its evidence as the weight, and the guess u itself with that of its likelihood: of a prior weight of 1,
 // the guess has 0.5, and the models share the rest, in proportion to exp(-tau).
 // The maps of exp(-D/l) are rough from place to place. So there are three more kernels, of smooth maps: the squares of H
-// exp(-D/l) H, of variance 1 on average, for lengths of 2, 6 and 15. docs/results/mapping.md compares such choices.
+// exp(-D/l) H, of variance 1 on average, for lengths of 2, 6 and 15.
 //
 // Above 400 places, a first map of 150 groups says which models are likely, and where each kernel begins; the others are
 // left out, and the kernels are fitted side by side. TestCoarseLoss holds that the distance to the truth grows by 1 % at
