@@ -72,10 +72,7 @@ func TestJava(t *testing.T) {
 // both read what the other wrote.
 func TestJavaLedger(t *testing.T) {
 	classes := javaClasses(t)
-	text, p, err := readExample()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, p := example(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "policy.json")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -291,10 +288,7 @@ func TestJavaAndroid(t *testing.T) {
 // on as Java would; a torn slot is none.
 func TestJavaSlots(t *testing.T) {
 	classes := javaClasses(t)
-	text, _, err := readExample()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, _ := example(t)
 	text = strings.NewReplacer(`"wpm-policy-1"`, `"wpm-policy-3"`, `"work_limit_ms":0,`,
 		`"work_limit_ms":0,`+"\n"+`"schedule":{"epochs":"month","first":"2025-01","last":null,"period":3},`,
 		`["3","3","3"]`, `"3"`, `["8","8","8"]`, `"8"`).Replace(text)

@@ -13,15 +13,12 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 )
 
-// TestJavaCost: a release takes at most 1.5 of the processor time and memory of the JavaScript package, with the settings of
-// java/README.md, from nothing, from text and from gzip. The two take turns, and medians are compared, for the machine may be
-// shared.
+// TestJavaCost: a release takes at most 1.5 of the memory of the JavaScript package, with the settings of java/README.md,
+// from nothing, from text and from gzip. The two take turns, and medians are compared. Processor times are logged, for the
+// table of that page; no test depends on a clock.
 func TestJavaCost(t *testing.T) {
 	classes, node := javaClasses(t), numtest.Program(t, "node")
-	text, _, err := readExample()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, _ := example(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "policy.json")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -70,7 +67,7 @@ func TestJavaCost(t *testing.T) {
 			}
 			js, java := xs[0][len(xs[0])/2], xs[1][len(xs[1])/2]
 			t.Logf("%s: Java %.3g, JavaScript %.3g %s", name, java, js, what)
-			if java > 1.5*js {
+			if what == "MiB" && java > 1.5*js {
 				t.Errorf("%s: Java takes %.3g %s, JavaScript %.3g", name, java, what, js)
 			}
 		}
