@@ -35,9 +35,13 @@ func TestRun(t *testing.T) {
 	}
 	for _, row := range r.Rows {
 		least := row.Guess
-		for n, m := range row.Mean {
-			least = min(least, m)
-			if !(m > 0 && row.SD[n] >= 0 && row.ToBest[n] >= 1) || math.Abs(row.ToGuess[n]-m/row.Guess) > 1e-15 {
+		if len(row.By) != len(known) {
+			t.Fatalf("%+v", row)
+		}
+		for _, o := range row.By {
+			least = min(least, o.Mean)
+			if !(o.Mean > 0 && o.SD >= 0 && o.ToBest >= 1 && o.Median > 0 && o.Within90 >= o.Median) ||
+				math.Abs(o.ToGuess-o.Mean/row.Guess) > 1e-15 {
 				t.Errorf("%+v", row)
 			}
 		}
@@ -48,7 +52,7 @@ func TestRun(t *testing.T) {
 	for n, s := range r.Summary {
 		worst := 0.0
 		for _, row := range r.Rows {
-			worst = max(worst, row.ToGuess[n])
+			worst = max(worst, row.By[n].ToGuess)
 		}
 		if s.WorstGuess != worst || !(s.GeoBest >= 1 && s.GeoBest <= s.WorstBest) {
 			t.Errorf("%+v", s)
@@ -82,11 +86,11 @@ func TestPlanned(t *testing.T) {
 		t.Fatal(err)
 	}
 	row, p := r.Rows[0], r.Plan
-	if len(r.Rows) != 1 || row.Devices != 300 || len(row.Mean) != column+1 || len(r.Summary) != column+1 ||
+	if len(r.Rows) != 1 || row.Devices != 300 || len(row.By) != column+1 || len(r.Summary) != column+1 ||
 		r.Summary[column].Estimator != "map" {
 		t.Fatalf("%+v", r)
 	}
-	ratio := row.Planned / row.Mean[column]
+	ratio := row.Planned / row.By[column].Mean
 	if p.Cases != 1 || math.Abs(p.GeoMean-ratio) > 1e-12 || p.SD != 0 || p.WithinTwo != 1 ||
 		(p.Within25 == 1) != (math.Abs(ratio-1) <= 0.25) {
 		t.Errorf("%+v of %+v", p, row)
@@ -103,7 +107,7 @@ func TestPlanned(t *testing.T) {
 // TestPlanning: by hand.
 func TestPlanning(t *testing.T) {
 	at := func(planned, real float64) Row {
-		return Row{Planned: planned, Mean: []float64{9, real}, ToGuess: []float64{9, real / 4},
+		return Row{Planned: planned, By: []Outcome{{}, {Mean: real, ToGuess: real / 4}},
 			PlannedRange: &[2]float64{0.25, 0.9}}
 	}
 	p := planning([]Row{at(1, 1), at(5, 4), at(2, 1), at(1, 4)})

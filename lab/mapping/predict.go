@@ -61,7 +61,7 @@ func planning(rows []Row) *Planning {
 	p := &Planning{Cases: len(rows)}
 	var logs []float64
 	for _, r := range rows {
-		ratio := r.Planned / r.Mean[column]
+		ratio := r.Planned / r.By[column].Mean
 		logs = append(logs, math.Log(ratio))
 		p.GeoMean += math.Log(ratio) / float64(len(rows))
 		if math.Abs(ratio-1) <= 0.25 {
@@ -70,7 +70,7 @@ func planning(rows []Row) *Planning {
 		if ratio >= 0.5 && ratio <= 2 {
 			p.WithinTwo += 1 / float64(len(rows))
 		}
-		switch at := r.ToGuess[column]; {
+		switch at := r.By[column].ToGuess; {
 		case at > r.PlannedRange[1]:
 			p.AboveRange += 1 / float64(len(rows))
 		case at >= r.PlannedRange[0]:
@@ -100,9 +100,9 @@ func (p Planning) table(rows []Row) report.Table {
 		},
 	}
 	for _, r := range rows {
-		t.Rows = append(t.Rows, []any{r.Map, r.Unit, r.Eps, r.Devices, r.Guess, r.Planned, r.Mean[column],
-			r.Planned / r.Mean[column],
-			r.ToGuess[column], r.PlannedRange[0], r.PlannedRange[1]})
+		t.Rows = append(t.Rows, []any{r.Map, r.Unit, r.Eps, r.Devices, r.Guess, r.Planned, r.By[column].Mean,
+			r.Planned / r.By[column].Mean,
+			r.By[column].ToGuess, r.PlannedRange[0], r.PlannedRange[1]})
 	}
 	return t
 }

@@ -24,8 +24,8 @@ func (r Result) Report() report.Report {
 	}
 	for _, row := range r.Rows {
 		line := []any{row.Map, row.Unit, row.Eps, row.Devices, row.Guess}
-		for n := range r.Config.estimators() {
-			line = append(line, row.Mean[n], row.SD[n], row.Median[n], row.Within90[n])
+		for _, o := range row.By {
+			line = append(line, o.Mean, o.SD, o.Median, o.Within90)
 		}
 		cases.Rows = append(cases.Rows, append(line, row.Best))
 	}

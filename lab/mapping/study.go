@@ -124,7 +124,7 @@ var known = []estimator{
 	}},
 }
 
-// Row is one case: a map, an eps, a number of devices. Distances are means over the runs.
+// Row is one case: a map, an eps, a number of devices.
 type Row struct {
 	Map      string    `json:"map"`
 	Unit     string    `json:"unit"`
@@ -132,13 +132,8 @@ type Row struct {
 	Eps      float64   `json:"eps"`
 	Devices  int       `json:"devices"`
 	Guess    float64   `json:"guess"`
-	Mean     []float64 `json:"mean"` // by estimator
-	SD       []float64 `json:"sd"`   // of the runs, by estimator
-	Median   []float64 `json:"median"`
-	Within90 []float64 `json:"within_90"` // the 90 % quantile of the runs
+	By       []Outcome `json:"by"` // by estimator
 	Best     string    `json:"best"`
-	ToGuess  []float64 `json:"to_guess"` // Mean over Guess
-	ToBest   []float64 `json:"to_best"`  // Mean over the least of all, the guess among them
 	Measured bool      `json:"measured"` // on data, and not made
 
 	// What package estimate/plan predicts, if that was asked for: with the truth as the prior, the map and the guess;
@@ -146,6 +141,16 @@ type Row struct {
 	Planned      float64     `json:"planned,omitempty"`
 	PlannedGuess float64     `json:"planned_guess,omitempty"`
 	PlannedRange *[2]float64 `json:"planned_range,omitempty"`
+}
+
+// Outcome is what an estimator makes of a case: distances of its maps to the truth, over the runs.
+type Outcome struct {
+	Mean     float64 `json:"mean"`
+	SD       float64 `json:"sd"`
+	Median   float64 `json:"median"`
+	Within90 float64 `json:"within_90"` // the 90 % quantile
+	ToGuess  float64 `json:"to_guess"`  // Mean over that of the guess
+	ToBest   float64 `json:"to_best"`   // Mean over the least of all, the guess among them
 }
 
 // Summary says over all made maps how an estimator does.
@@ -345,33 +350,30 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	return out, gap, err
 }
 
-// collect takes the means of the runs.
+// collect takes the outcomes of the runs.
 func (r *Row) collect(by []estimator, runs []task) {
 	r.Best = "guess"
 	least := r.Guess
+	w := make([]float64, len(runs))
 	for n, by := range by {
-		mean, sd := 0.0, 0.0
-		for _, t := range runs {
-			mean += t.w[n] / float64(len(runs))
-		}
-		for _, t := range runs {
-			sd += (t.w[n] - mean) * (t.w[n] - mean) / float64(max(1, len(runs)-1))
-		}
-		r.Mean, r.SD = append(r.Mean, mean), append(r.SD, math.Sqrt(sd))
-		sorted := make([]float64, len(runs))
+		var o Outcome
 		for i, t := range runs {
-			sorted[i] = t.w[n]
+			w[i] = t.w[n]
+			o.Mean += t.w[n] / float64(len(runs))
 		}
-		slices.Sort(sorted)
-		r.Median = append(r.Median, stat.Quantile(0.5, stat.LinInterp, sorted, nil))
-		r.Within90 = append(r.Within90, stat.Quantile(0.9, stat.LinInterp, sorted, nil))
-		r.ToGuess = append(r.ToGuess, mean/r.Guess)
-		if mean < least {
-			least, r.Best = mean, by.name
+		for _, d := range w {
+			o.SD += (d - o.Mean) * (d - o.Mean) / float64(max(1, len(runs)-1))
 		}
+		slices.Sort(w)
+		o.SD, o.ToGuess = math.Sqrt(o.SD), o.Mean/r.Guess
+		o.Median, o.Within90 = stat.Quantile(0.5, stat.LinInterp, w, nil), stat.Quantile(0.9, stat.LinInterp, w, nil)
+		if o.Mean < least {
+			least, r.Best = o.Mean, by.name
+		}
+		r.By = append(r.By, o)
 	}
-	for _, m := range r.Mean {
-		r.ToBest = append(r.ToBest, m/least)
+	for n := range r.By {
+		r.By[n].ToBest = r.By[n].Mean / least
 	}
 }
 
@@ -386,12 +388,13 @@ func summarize(by []estimator, rows []Row) []Summary {
 				continue
 			}
 			cases++
-			s.WorstGuess, s.WorstBest = max(s.WorstGuess, r.ToGuess[n]), max(s.WorstBest, r.ToBest[n])
-			s.GeoBest += math.Log(r.ToBest[n])
-			if r.ToBest[n] > 1.05 {
+			o := r.By[n]
+			s.WorstGuess, s.WorstBest = max(s.WorstGuess, o.ToGuess), max(s.WorstBest, o.ToBest)
+			s.GeoBest += math.Log(o.ToBest)
+			if o.ToBest > 1.05 {
 				s.Behind++
 			}
-			if r.ToGuess[n] > 1.02 {
+			if o.ToGuess > 1.02 {
 				s.Worse++
 			}
 		}

@@ -433,8 +433,8 @@ func runMapping(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		fmt.Fprintln(w, "\tbest\tunit")
 		for _, r := range res.Rows {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%.3g", r.Map, r.Epsilon, r.Devices, r.Guess)
-			for n := range res.Summary {
-				fmt.Fprintf(w, "\t%.3g", r.Mean[n])
+			for _, o := range r.By {
+				fmt.Fprintf(w, "\t%.3g", o.Mean)
 			}
 			if res.Plan != nil {
 				fmt.Fprintf(w, "\t%.3g", r.Planned)
