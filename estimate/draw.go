@@ -22,8 +22,8 @@ const (
 // drawSeed starts the generators of draws.
 const drawSeed = 0x77706d2064726177
 
-// draws returns n maps of the posterior, from each model as many as its weight is worth. The guess is none of them, and
-// a rough model is as likely before as a smooth one: what makes a map cautious would make its error too small.
+// draws returns n maps of the posterior, from each model as many as its weight is worth. They have neither the guess nor
+// the preference for smooth models, e^-tau: both make a map cautious, and would make its error too small.
 func (a average) draws(n int) [][]float64 {
 	logs := slices.Repeat([]float64{math.Inf(-1)}, len(a.logs))
 	for m, f := range a.fits {

@@ -123,8 +123,8 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	return nil
 }
 
-// within is what the truth is below in nine of ten cases: of forty sorted distances of draws the 38th. Draws are those of
-// a model: 84 % of real maps were below the 37th, and 86 % below this one (docs/results/mapping.md).
+// within is what the truth is below in nine of ten cases: of forty sorted distances of draws the 38th, because draws are
+// those of a model, which the truth is not. docs/results/mapping.md says how many maps are below it.
 func within(off []float64) float64 { return off[(len(off)*19-1)/20] }
 
 // off returns the distances of the shares to draws, sorted.
