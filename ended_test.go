@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -46,14 +47,15 @@ func TestEndedContext(t *testing.T) {
 	a, b := g.AddNode(1), g.AddNode(-1)
 	g.AddArc(a, b, 0, 1, 1)
 	entropic := func(c cost.Matrix, mu, lo, hi []float64, s sinkhorn.Settings) error {
-		_, err := sinkhorn.Project(ctx, sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.1}, s)
+		_, err := sinkhorn.Project(ctx, sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
+			Reg: 0.1}, s)
 		return err
 	}
 	many, err := sinkhorn.NewProjector(context.Background(), ring, lo, hi, 0.1, sinkhorn.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem := sinkhorn.Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi, Reg: 0.1}
+	problem := sinkhorn.Problem{Problem: projection.Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi}, Reg: 0.1}
 	answer, err := sinkhorn.Project(context.Background(), problem, sinkhorn.Settings{})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -68,7 +69,8 @@ func TestSolverPanicFallsBack(t *testing.T) {
 	for name, project := range map[string]policy.ProjectFunc{
 		"exact": m.Projector(),
 		"entropic": func(ctx context.Context, mu []float64) ([]float64, error) { // a Mechanism would hold all rows
-			res, err := sinkhorn.Project(ctx, sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.01},
+			res, err := sinkhorn.Project(ctx, sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
+				Reg: 0.01},
 				sinkhorn.Settings{})
 			return res.Q, err
 		},

@@ -163,10 +163,7 @@ func (p Projection) Certificate(ctx context.Context) (certificate.Certificate, e
 	}
 	problem := p.mechanism.problem(p.mass, p.support)
 	if r := p.entropic; r != nil {
-		return certificate.NewEntropic(ctx, sinkhorn.Problem{
-			Cost: problem.Cost, Source: p.mass, Support: p.support, Lo: problem.Lo, Hi: problem.Hi, Reg: r.Reg,
-		}, *r)
-
+		return certificate.NewEntropic(ctx, sinkhorn.Problem{Problem: problem, Reg: r.Reg}, *r)
 	}
 	return certificate.NewProjection(ctx, problem, *p.exact)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -105,7 +106,7 @@ func TestEntropicMechanism(t *testing.T) {
 			}
 			if reg, err := sinkhorn.RelativeReg(context.Background(), c, wpm.EntropicReg); err == nil { // Entropic means entropic, on few points too
 				lo, hi := m.Polytope().Bounds()
-				p := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
+				p := sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, Reg: reg}
 				want, _ := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Gap: wpm.EntropicGap})
 				if !slices.Equal(b.Q(), want.Q) || b.Lower() != want.Lower || b.Upper() != want.Upper {
 					t.Errorf("%s, %s: [%v, %v], Project: [%v, %v]", name, kind, b.Lower(), b.Upper(), want.Lower, want.Upper)

@@ -87,7 +87,7 @@ type entropicSolver struct {
 // distances, Reg is (h/2)^2 for cells h wide, since the range would take a sweep over all pairs. The cost has been
 // checked.
 func newEntropicSolver(ctx context.Context, c cost.Matrix, lo, hi []float64) (*entropicSolver, error) {
-	s := &entropicSolver{problem: sinkhorn.Problem{Cost: c, Lo: lo, Hi: hi}}
+	s := &entropicSolver{problem: sinkhorn.Problem{Problem: mincostflow.Problem{Cost: c, Lo: lo, Hi: hi}}}
 	k, kv := c.Dims()
 	_, dense := c.(*cost.Dense)
 	held := dense || kv <= heldCells/k

@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -35,7 +36,8 @@ func TestEnds(t *testing.T) {
 		return err
 	})
 	even := slices.Repeat([]float64{1. / k}, k)
-	p := sinkhorn.Problem{Cost: ring, Source: even, Lo: make([]float64, k), Hi: slices.Repeat([]float64{2. / k}, k), Reg: 10}
+	p := sinkhorn.Problem{Problem: projection.Problem{Cost: ring, Source: even, Lo: make([]float64, k),
+		Hi: slices.Repeat([]float64{2. / k}, k)}, Reg: 10}
 	r, err := sinkhorn.Project(ctx, p, sinkhorn.Settings{})
 	if err != nil {
 		t.Fatal(err)

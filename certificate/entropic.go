@@ -163,10 +163,8 @@ func (b *entropic) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big
 	if e.Plan != nil {
 		return b.planBounds(ctx, c)
 	}
-	p := sinkhorn.Problem{
-		Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi,
-		Reg: float64(e.Reg),
-	}
+	mu := b.Problem.Mu
+	exact := projection.Problem{Cost: c, Source: mu.Weight, Support: mu.Index, Lo: b.Problem.Lo, Hi: b.Problem.Hi}
 	r := sinkhorn.Result{
 		Q: e.Q, LogV: e.LogV, Reg: float64(e.Reg), Transport: float64(e.Transport), Residual: float64(e.Residual),
 		// Verify refuses an Upper that it does not prove
@@ -175,7 +173,7 @@ func (b *entropic) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big
 	if f := e.Flow; f != nil {
 		r.Flow = &grid.Flow{Right: f.Right, Down: f.Down, Steps: f.Steps, Mix: f.Mix}
 	}
-	if _, lower, err = sinkhorn.Verify(ctx, p, r); err != nil {
+	if _, lower, err = sinkhorn.Verify(ctx, sinkhorn.Problem{Problem: exact, Reg: float64(e.Reg)}, r); err != nil {
 		return nil, nil, err
 	}
 	return lower, num.Rat(r.Upper), nil

@@ -19,6 +19,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/mincostflow/units"
 	"github.com/wpm-go/wpm/minimax"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
@@ -47,8 +48,9 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 		Hi: []int64{2, 2, 9}}
 	ur, err := units.Project(context.Background(), u, units.Settings{})
 	out[certificate.Units] = must(t)(certificate.NewUnits(context.Background(), u, ur))(err)
-	e := sinkhorn.Problem{Cost: c, Source: p.Source, Support: p.Support, Lo: []float64{0.2, 0.2, 0},
-		Hi: []float64{0.8, 0.5, 0}, Reg: 0.25}
+	e := sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: p.Source, Support: p.Support,
+		Lo: []float64{0.2, 0.2, 0},
+		Hi: []float64{0.8, 0.5, 0}}, Reg: 0.25}
 	er, err := sinkhorn.Project(context.Background(), e, sinkhorn.Settings{})
 	out[certificate.Entropic] = must(t)(certificate.NewEntropic(context.Background(), e, er))(err)
 	g := &network.Problem{Supply: []int64{4, 0, -4}, Arcs: []network.Arc{

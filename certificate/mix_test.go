@@ -18,6 +18,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -30,7 +31,7 @@ func TestEntropicMix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := sinkhorn.Problem{Cost: grid, Source: make([]float64, rows*cols), Reg: 0.02}
+	p := sinkhorn.Problem{Problem: projection.Problem{Cost: grid, Source: make([]float64, rows*cols)}, Reg: 0.02}
 	for i := range p.Source {
 		p.Source[i] = float64(1 + i*i%7)
 		p.Lo, p.Hi = append(p.Lo, 0.5/(rows*cols)), append(p.Hi, 1.25/(rows*cols))
@@ -69,7 +70,7 @@ func TestEntropicMix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := mincostflow.Project(context.Background(), mincostflow.Problem(p.Exact()), mincostflow.Settings{})
+	best, err := mincostflow.Project(context.Background(), p.Problem, mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

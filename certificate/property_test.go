@@ -20,6 +20,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/mincostflow/units"
 	"github.com/wpm-go/wpm/minimax"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
@@ -101,7 +102,7 @@ func TestLawOfKinds(t *testing.T) {
 			if perr != nil {
 				t.Fatal(perr)
 			}
-			e := sinkhorn.Problem{Cost: c, Source: mu, Lo: p.Lo, Hi: p.Hi, Reg: 1}
+			e := sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: p.Lo, Hi: p.Hi}, Reg: 1}
 			if scale > 0 {
 				e.Reg = scale * rapid.SampledFrom([]float64{0.01, 0.1, 1}).Draw(t, "reg")
 			}

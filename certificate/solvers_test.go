@@ -16,6 +16,7 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
 )
@@ -47,8 +48,9 @@ func TestEntropicEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := sinkhorn.Problem{
-		Cost: grid, Source: []float64{0.5, 0.25, 0.25, 0}, Lo: []float64{0.125, 0.125, 0.125, 0.125},
-		Hi: []float64{0.5, 0.5, 0.5, 0.5}, Reg: 0.01,
+		Problem: projection.Problem{Cost: grid, Source: []float64{0.5, 0.25, 0.25, 0},
+			Lo: []float64{0.125, 0.125, 0.125, 0.125},
+			Hi: []float64{0.5, 0.5, 0.5, 0.5}}, Reg: 0.01,
 	}
 	r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -33,7 +34,7 @@ func FuzzEntropic(f *testing.F) {
 		if c == nil {
 			return
 		}
-		p := sinkhorn.Problem{Cost: c, Source: in.mass(k, 1)}
+		p := sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: in.mass(k, 1)}}
 		p.Lo, p.Hi = in.box(kv)
 		rel := math.Pow(10, -float64(in.byte())/40) // 1 to 4e-7
 		if reg, err := sinkhorn.RelativeReg(context.Background(), c, rel); err == nil {
@@ -139,7 +140,7 @@ func FuzzUsers(f *testing.F) {
 				typed(t, errs[n], sinkhornSentinels...)
 				continue
 			}
-			whole := sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
+			whole := sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, Reg: reg}
 			upper, lower, verr := sinkhorn.Verify(context.Background(), whole, results[n])
 			if verr != nil {
 				t.Fatalf("Verify: %v\nproblem %+v\ncost %v\nsettings %+v\nresult %+v", verr, whole, c, s, results[n])

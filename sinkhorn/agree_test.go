@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -41,7 +42,8 @@ func TestProjectorAgrees(t *testing.T) {
 			AllRows:       rapid.Bool().Draw(rt, "all rows"),
 		}
 		u := newUsers(g, 1, atoms, k)
-		p := Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: reg}
+		p := Problem{Problem: projection.Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi},
+			Reg: reg}
 		want, wantErr := Project(context.Background(), p, set)
 		pr, err := NewProjector(context.Background(), c, lo, hi, reg, set)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
@@ -220,7 +221,8 @@ func TestOpen(t *testing.T) {
 			d.Data[e] = 3 * g.float()
 		}
 		lo, hi := box(slices.Repeat([]float64{1 / float64(n)}, n), 1)
-		in, c := loaded(t, Problem{Cost: d, Source: slices.Repeat([]float64{1 / float64(k)}, k), Lo: lo, Hi: hi, Reg: 0.1})
+		in, c := loaded(t, Problem{Problem: projection.Problem{Cost: d, Source: slices.Repeat([]float64{1 / float64(k)}, k),
+			Lo: lo, Hi: hi}, Reg: 0.1})
 		m := newKernel(c)
 		copy(m.f, c.min)
 		a, u, s := make([]float64, k), make([]float64, k), make([]float64, n)

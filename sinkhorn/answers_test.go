@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -13,7 +14,7 @@ import (
 func line(t *testing.T, n int, lo, hi float64) (*sinkhorn.Projector, sinkhorn.Problem) {
 	t.Helper()
 	x := make([][]float64, n)
-	p := sinkhorn.Problem{Lo: make([]float64, n), Hi: make([]float64, n), Reg: 1}
+	p := sinkhorn.Problem{Problem: projection.Problem{Lo: make([]float64, n), Hi: make([]float64, n)}, Reg: 1}
 	for j := range x {
 		x[j] = []float64{float64(j)}
 		p.Lo[j], p.Hi[j] = lo/float64(n), hi/float64(n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 )
 
@@ -32,7 +33,7 @@ func square(k int, rel float64) Problem {
 		m[j] = 1 / float64(k)
 	}
 	lo, hi := box(m, 2)
-	return Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi, Reg: rel * given.Max(d)}
+	return Problem{Problem: projection.Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi}, Reg: rel * given.Max(d)}
 }
 
 // BenchmarkIteration is one iteration of Algorithm 1, the kernel in memory: products, projection, residual. safe is

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 	"pgregory.net/rapid"
 )
@@ -63,7 +64,8 @@ func TestRegByGap(t *testing.T) {
 		for x := range c.Data {
 			c.Data[x] = scale * (offset + math.Floor(steps*rapid.Float64Range(0, 1).Draw(t, "cost"))/steps)
 		}
-		p := Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv)}
+		p := Problem{Problem: projection.Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv),
+			Hi: make([]float64, kv)}}
 		for i := range p.Source {
 			p.Source[i] = rapid.SampledFrom([]float64{0, 1, 2, 1e-9, 1e-300}).Draw(t, "mass")
 		}
@@ -99,7 +101,7 @@ func TestRegByGap(t *testing.T) {
 		if _, _, err := Verify(context.Background(), p, r); err != nil {
 			t.Fatal(err)
 		}
-		x, err := mincostflow.Project(context.Background(), mincostflow.Problem(p.Exact()), mincostflow.Settings{})
+		x, err := mincostflow.Project(context.Background(), p.Problem, mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,19 +130,20 @@ func TestRegByGapHard(t *testing.T) {
 		gap float64
 	}{
 		"what is kept in hand for noise is most of the gap": {Problem{
-			Cost:   &cost.Dense{K: 5, Kv: 9, Data: flat(45, map[int]float64{0: 1, 8: 1, 22: 1, 43: 1})},
-			Source: []float64{1, 0, 1, 1e-9, 1},
-			Lo:     make([]float64, 9),
-			Hi:     []float64{1. / 6, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1. / 6},
+			Problem: projection.Problem{Cost: &cost.Dense{K: 5, Kv: 9, Data: flat(45, map[int]float64{0: 1, 8: 1, 22: 1, 43: 1})},
+				Source: []float64{1, 0, 1, 1e-9, 1},
+				Lo:     make([]float64, 9),
+				Hi:     []float64{1. / 6, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1. / 6}},
 		}, 1e-6},
 		"prices of 0 are best, and costs are reduced": {Problem{
-			Cost: &cost.Dense{K: 6, Kv: 9, Data: hill}, Source: []float64{1, 1, 0, 0, 0, 1},
-			Lo: []float64{8: 0.1}, Hi: []float64{1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9,
-				1.05 / 9},
+			Problem: projection.Problem{Cost: &cost.Dense{K: 6, Kv: 9, Data: hill}, Source: []float64{1, 1, 0, 0, 0, 1},
+				Lo: []float64{8: 0.1}, Hi: []float64{1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 1.05 / 9, 4. / 9,
+					1.05 / 9}},
 		}, 1e-6},
 		"columns have to leave their bounds": {Problem{
-			Cost: &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 1, 1, 1, 0.125, 0.25, 0, 1}}, Source: []float64{1, 1e-9, 1},
-			Lo: make([]float64, 3), Hi: []float64{0.5, 0.5, 0.35},
+			Problem: projection.Problem{Cost: &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 1, 1, 1, 0.125, 0.25, 0, 1}},
+				Source: []float64{1, 1e-9, 1},
+				Lo:     make([]float64, 3), Hi: []float64{0.5, 0.5, 0.35}},
 		}, 0.5},
 	} {
 		r, err := Project(context.Background(), tt.p, Settings{Gap: tt.gap})
@@ -179,8 +182,8 @@ func TestRegByGapFlat(t *testing.T) {
 		"nothing to move": {0, 1, 2, 1, 0, 1, 2, 1, 0},
 	} {
 		p := Problem{
-			Cost: &cost.Dense{K: 3, Kv: 3, Data: data}, Source: []float64{1, 1, 1},
-			Lo: slices.Repeat([]float64{0.2}, 3), Hi: slices.Repeat([]float64{0.5}, 3),
+			Problem: projection.Problem{Cost: &cost.Dense{K: 3, Kv: 3, Data: data}, Source: []float64{1, 1, 1},
+				Lo: slices.Repeat([]float64{0.2}, 3), Hi: slices.Repeat([]float64{0.5}, 3)},
 		}
 		r, err := Project(context.Background(), p, Settings{Gap: 1e-3})
 		if err != nil {

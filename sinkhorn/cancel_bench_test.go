@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -58,7 +59,7 @@ func BenchmarkCancel(b *testing.B) {
 	}
 	points, _, _, lo, hi, mu := cloud(b, n)
 	for _, m := range []Method{Fast, Paper} {
-		p := Problem{Cost: points, Source: mu, Lo: lo, Hi: hi, Reg: 0.02}
+		p := Problem{Problem: projection.Problem{Cost: points, Source: mu, Lo: lo, Hi: hi}, Reg: 0.02}
 		set := Settings{Method: m, Tolerance: 1e-6, MaxIterations: 5}
 		run := func(at int64) (looks, after int64) {
 			s := stopwatch{context.Background(), new(atomic.Int64), at, new(atomic.Int64)}
@@ -110,7 +111,8 @@ func BenchmarkStructured(b *testing.B) {
 			}
 			solve := func(b *testing.B, m cost.Matrix) {
 				_, err := Project(context.Background(),
-					Problem{Cost: m, Source: source, Support: support, Lo: lo, Hi: hi, Reg: reg}, Settings{Tolerance: 1e-6})
+					Problem{Problem: projection.Problem{Cost: m, Source: source, Support: support, Lo: lo, Hi: hi},
+						Reg: reg}, Settings{Tolerance: 1e-6})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -80,12 +81,14 @@ func TestCancelledReading(t *testing.T) {
 			at   int64
 			p    Problem
 		}{
-			{"before", 0, Problem{Source: even, Lo: lo, Hi: hi}},
-			{"first row", 1, Problem{Source: even, Lo: lo, Hi: hi}},
-			{"half of the rows", k / 2, Problem{Source: even, Lo: lo, Hi: hi}},
-			{"rows without mass", 150, Problem{Source: even[:100], Support: some, Lo: lo, Hi: hi}},
-			{"columns without room", 150, Problem{Source: even[:100], Support: some, Lo: shut, Hi: shutHi}},
-			{"and then rows without mass", 300, Problem{Source: even[:100], Support: some, Lo: shut, Hi: shutHi}},
+			{"before", 0, Problem{Problem: projection.Problem{Source: even, Lo: lo, Hi: hi}}},
+			{"first row", 1, Problem{Problem: projection.Problem{Source: even, Lo: lo, Hi: hi}}},
+			{"half of the rows", k / 2, Problem{Problem: projection.Problem{Source: even, Lo: lo, Hi: hi}}},
+			{"rows without mass", 150, Problem{Problem: projection.Problem{Source: even[:100], Support: some, Lo: lo, Hi: hi}}},
+			{"columns without room", 150, Problem{Problem: projection.Problem{Source: even[:100], Support: some, Lo: shut,
+				Hi: shutHi}}},
+			{"and then rows without mass", 300, Problem{Problem: projection.Problem{Source: even[:100], Support: some,
+				Lo: shut, Hi: shutHi}}},
 		} {
 			for _, m := range methods {
 				if m == Paper && threads > 1 && !numtest.Full() {
@@ -127,7 +130,7 @@ func TestCancelledVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	lo, hi := box(slices.Repeat([]float64{1. / k}, k), 1)
-	p := Problem{Cost: ring, Source: slices.Repeat([]float64{1}, k), Lo: lo, Hi: hi, Reg: 0.1}
+	p := Problem{Problem: projection.Problem{Cost: ring, Source: slices.Repeat([]float64{1}, k), Lo: lo, Hi: hi}, Reg: 0.1}
 	r, err := Project(t.Context(), p, Settings{AllRows: true})
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +222,7 @@ func TestCancelledSweeps(t *testing.T) {
 		if !numtest.Full() && tt.name != "a gap" && tt.name != "paper" {
 			continue
 		}
-		p := Problem{Cost: points, Lo: lo, Hi: hi, Reg: tt.reg}
+		p := Problem{Problem: projection.Problem{Cost: points, Lo: lo, Hi: hi}, Reg: tt.reg}
 		u := newUsers(g, 1, tt.atoms, k)
 		p.Source, p.Support = u.source[0], u.support[0]
 		//lint:ignore ST1008 the looks are counted whatever the error is
@@ -278,7 +281,8 @@ func TestPanicsReachTheCaller(t *testing.T) {
 	lo, hi := box(uniform, 1)
 	thrown("Row", func() {
 		c := &counting{Matrix: ring, at: 300, end: func() { panic("row") }}
-		_, _ = Project(context.Background(), Problem{Cost: c, Source: uniform, Lo: lo, Hi: hi, Reg: 0.1}, Settings{})
+		_, _ = Project(context.Background(), Problem{Problem: projection.Problem{Cost: c, Source: uniform, Lo: lo, Hi: hi},
+			Reg: 0.1}, Settings{})
 	})
 }
 
@@ -322,7 +326,8 @@ func TestRowsReadOnce(t *testing.T) {
 			want  int64
 		}{{k, false, k}, {k, true, k}, {10, false, k}, {10, true, 10}} {
 			c := &counting{Matrix: ring, at: -1}
-			p := Problem{Cost: c, Lo: lo, Hi: hi, Reg: 3, Source: slices.Repeat([]float64{1}, tt.atoms)}
+			p := Problem{Problem: projection.Problem{Cost: c, Lo: lo, Hi: hi, Source: slices.Repeat([]float64{1}, tt.atoms)},
+				Reg: 3}
 			for i := range tt.atoms {
 				p.Support = append(p.Support, i*(k/tt.atoms))
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -53,7 +54,7 @@ func TestSharpBoundAttained(t *testing.T) {
 		for j := range hi {
 			hi[j] = 1
 		}
-		p := Problem{Cost: dense(t, row), Source: []float64{1}, Lo: lo, Hi: hi, Reg: reg}
+		p := Problem{Problem: projection.Problem{Cost: dense(t, row), Source: []float64{1}, Lo: lo, Hi: hi}, Reg: reg}
 		for _, m := range methods {
 			r := mustProject(t, p, Settings{Method: m})
 			tol := numtest.Tol{Rel: 1e-12, Why: "sums of up to 1000 terms"}

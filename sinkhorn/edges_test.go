@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // TestProjectorWithUnusedRow: a row without mass whose costs leave no kernel to share is no reason to fail.
@@ -22,7 +23,7 @@ func TestProjectorWithUnusedRow(t *testing.T) {
 	for j := range lo {
 		lo[j], hi[j] = 0.05, 0.13
 	}
-	p := Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 1}
+	p := Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, Reg: 1}
 	want, err := Project(context.Background(), p, Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -41,8 +42,8 @@ func TestProjectorWithUnusedRow(t *testing.T) {
 // TestVanishingMass: a mass that is lost in floats still costs something, and the bounds hold.
 func TestVanishingMass(t *testing.T) {
 	for _, mu := range [][]float64{{1e-300, 1e300}, {1e-320, 1e300}, {5e-324, 1.7e308}} {
-		p := Problem{Cost: &cost.Dense{K: 2, Kv: 1, Data: []float64{1, 0}}, Source: mu, Lo: []float64{1}, Hi: []float64{1},
-			Reg: 0.1}
+		p := Problem{Problem: projection.Problem{Cost: &cost.Dense{K: 2, Kv: 1, Data: []float64{1, 0}}, Source: mu,
+			Lo: []float64{1}, Hi: []float64{1}}, Reg: 0.1}
 		r, err := Project(context.Background(), p, Settings{})
 		if err != nil {
 			t.Fatal(err)

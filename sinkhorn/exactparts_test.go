@@ -64,7 +64,8 @@ func TestBoxes(t *testing.T) {
 				t.Errorf("%+v: column %d in [%v, %v]", tt, j, in.Lo[j], in.Hi[j])
 			}
 		}
-		p := Problem{Cost: dense(t, []float64{1, 2, 3, 4}), Source: []float64{1}, Lo: lo, Hi: hi, Reg: 1}
+		p := Problem{Problem: projection.Problem{Cost: dense(t, []float64{1, 2, 3, 4}), Source: []float64{1}, Lo: lo, Hi: hi},
+			Reg: 1}
 		if v, err := newVerifier(p, in.Lo); tt.level != 0 && (err != nil || !slices.Equal(v.Lo, v.Hi)) {
 			t.Errorf("%+v: Verify says %v", tt, err)
 		}
@@ -150,7 +151,8 @@ func TestLoad(t *testing.T) {
 // nothing else.
 func TestPointOfBox(t *testing.T) {
 	m := []float64{0.3, 0.45, 0.25 + 0x1p-42}
-	p := Problem{Cost: dense(t, []float64{1, 2, 3}), Source: []float64{1}, Lo: m, Hi: m, Reg: 1}
+	p := Problem{Problem: projection.Problem{Cost: dense(t, []float64{1, 2, 3}), Source: []float64{1}, Lo: m, Hi: m},
+		Reg: 1}
 	q, total := make([]float64, 3), num.SumRat(m)
 	for j, x := range m {
 		q[j], _ = new(big.Rat).Quo(new(big.Rat).SetFloat64(x), total).Float64()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -17,11 +18,13 @@ func ExampleProject() {
 		return
 	}
 	p := sinkhorn.Problem{
-		Cost:   c,
-		Source: []float64{0.8, 0.2, 0},
-		Lo:     []float64{0.2, 0.2, 0.2},
-		Hi:     []float64{0.5, 0.5, 0.5},
-		Reg:    0.05,
+		Problem: projection.Problem{
+			Cost:   c,
+			Source: []float64{0.8, 0.2, 0},
+			Lo:     []float64{0.2, 0.2, 0.2},
+			Hi:     []float64{0.5, 0.5, 0.5},
+		},
+		Reg: 0.05,
 	}
 	r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -36,7 +37,7 @@ func gridProblem(t testing.TB, rows, cols int, eps, reg float64) Problem {
 		mu[i] /= sum
 	}
 	lo, hi := box(m, eps)
-	return Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
+	return Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, Reg: reg}
 }
 
 // onGrid runs the method for grids, whatever the size.
@@ -349,7 +350,7 @@ func TestGridVacuum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Problem{Cost: c, Source: blobs(5)}
+		p := Problem{Problem: projection.Problem{Cost: c, Source: blobs(5)}}
 		for _, x := range blobs(5) {
 			p.Lo, p.Hi = append(p.Lo, math.Exp(-1)*x), append(p.Hi, math.Exp(1)*x)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 )
 
 var methods = []Method{Paper, Fast}
@@ -160,7 +161,7 @@ func (g *generator) problem(k, kv int, rel float64) Problem {
 	}
 	eps := []float64{0, 0.1, 1, 2, 5}[g.intn(5)]
 	lo, hi := box(g.mass(kv), eps)
-	p := Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi}
+	p := Problem{Problem: projection.Problem{Cost: d, Source: g.mass(k), Lo: lo, Hi: hi}}
 	if r, err := RelativeReg(context.Background(), d, rel); err == nil {
 		p.Reg = r
 	} else {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -19,7 +20,8 @@ func round(t *testing.T, n int, reg float64) sinkhorn.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := sinkhorn.Problem{Cost: ring, Source: make([]float64, n), Lo: make([]float64, n), Hi: make([]float64, n), Reg: reg}
+	p := sinkhorn.Problem{Problem: projection.Problem{Cost: ring, Source: make([]float64, n), Lo: make([]float64, n),
+		Hi: make([]float64, n)}, Reg: reg}
 	sum := 0.0
 	for i := range p.Source {
 		p.Source[i] = 1 + math.Exp(-float64(i*i)/100)*50
@@ -87,7 +89,8 @@ func TestGapOutOfReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := sinkhorn.Problem{Cost: c, Source: []float64{1}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}, Reg: 10}
+	p := sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: []float64{1}, Lo: []float64{0.25, 0.25},
+		Hi: []float64{0.75, 0.75}}, Reg: 10}
 	for _, m := range []sinkhorn.Method{sinkhorn.Paper, sinkhorn.Fast} {
 		r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: m, Gap: 0.1})
 		if !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != sinkhorn.RegLimit || !(r.Gap() > 0.1*r.Upper) {

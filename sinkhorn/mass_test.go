@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -71,8 +72,8 @@ func TestSourceScale(t *testing.T) {
 // TestSourceExtremes: masses at both ends of float64, whose sum overflows or is next to nothing.
 func TestSourceExtremes(t *testing.T) {
 	p := Problem{
-		Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 1}), Lo: []float64{.1, .1, .1}, Hi: []float64{.5, .5, .9},
-		Reg: 0.3,
+		Problem: projection.Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 1}), Lo: []float64{.1, .1, .1},
+			Hi: []float64{.5, .5, .9}}, Reg: 0.3,
 	}
 	same := func(source, as []float64) {
 		t.Helper()
@@ -108,19 +109,22 @@ func TestSourceExtremes(t *testing.T) {
 // whatever it is beside the others, and Verify charges what a plan lacks at it.
 func TestLostRows(t *testing.T) {
 	for name, p := range map[string]Problem{
-		"the dearest": {Cost: dense(t, []float64{1}, []float64{2}), Lo: []float64{1}, Hi: []float64{1},
-			Source: []float64{1e300, 1e-30}, Reg: 1},
-		"a scale apart": {Cost: dense(t, []float64{1e-300}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1},
-			Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-302},
-		"far apart": {Cost: dense(t, []float64{1e-100}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1},
-			Source: []float64{0x1p1000, 0x1p-75}, Reg: 1e-102},
-		"above one": {Cost: dense(t, []float64{1}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1},
-			Source: []float64{0x1p1000, 0x1p-75}, Reg: 1},
-		"charged": {Cost: dense(t, []float64{0, 1}, []float64{1000, 1000}), Lo: []float64{.5, .5}, Hi: []float64{.5, .5},
-			Source: []float64{1e300, 1e-300}, Reg: 0.01},
-		"reduced": {Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{2e6, 3e6}), Lo: []float64{.2, .5},
+		"the dearest": {projection.Problem{Cost: dense(t, []float64{1}, []float64{2}), Lo: []float64{1}, Hi: []float64{1},
+			Source: []float64{1e300, 1e-30}}, 1},
+		"a scale apart": {projection.Problem{Cost: dense(t, []float64{1e-300}, []float64{1e308}), Lo: []float64{1},
+			Hi:     []float64{1},
+			Source: []float64{0x1p1000, 0x1p-75}}, 1e-302},
+		"far apart": {projection.Problem{Cost: dense(t, []float64{1e-100}, []float64{1e308}), Lo: []float64{1},
+			Hi:     []float64{1},
+			Source: []float64{0x1p1000, 0x1p-75}}, 1e-102},
+		"above one": {projection.Problem{Cost: dense(t, []float64{1}, []float64{1e308}), Lo: []float64{1}, Hi: []float64{1},
+			Source: []float64{0x1p1000, 0x1p-75}}, 1},
+		"charged": {projection.Problem{Cost: dense(t, []float64{0, 1}, []float64{1000, 1000}), Lo: []float64{.5, .5},
+			Hi:     []float64{.5, .5},
+			Source: []float64{1e300, 1e-300}}, 0.01},
+		"reduced": {projection.Problem{Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{2e6, 3e6}), Lo: []float64{.2, .5},
 			Hi:     []float64{.6, .9},
-			Source: []float64{1e300, 1e-300}, Reg: 0.01},
+			Source: []float64{1e300, 1e-300}}, 0.01},
 	} {
 		for _, m := range methods {
 			for _, s := range []Settings{{Method: m}, {Method: m, Gap: 1e-3}} {
@@ -153,7 +157,8 @@ func TestLostRowsAreReadOnce(t *testing.T) {
 	mu[0] = 1e300
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := Problem{Cost: c, Source: mu, Lo: []float64{.1, .1, .1}, Hi: []float64{1, 1, 1}, Reg: 1}
+	p := Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: []float64{.1, .1, .1}, Hi: []float64{1, 1, 1}},
+		Reg: 1}
 	if _, err := Project(ctx, p, Settings{}); !errors.Is(err, wpmerr.ErrNotConverged) || c.rows.Load() > 0 {
 		t.Errorf("%v after %d rows", err, c.rows.Load())
 	}

@@ -10,28 +10,13 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// Problem is one entropic projection: the distribution Source, to be moved into the box
-// Lo <= q <= Hi, sum q = 1, at least <C, P> + Reg sum P log P. The fields but Reg are those of projection.Problem.
-// Nothing in it is modified or retained.
+// Problem is one entropic projection: to move Source into the box at least <C, P> + Reg sum P log P. Nothing in it is
+// modified or retained.
 type Problem struct {
-	// Cost is the k x kv matrix C, finite and >= 0.
-	Cost cost.Matrix
-	// Source is the distribution mu on the rows. It is taken as the exact rationals
-	// Source / sum Source: any finite masses >= 0 with a positive sum, such as counts.
-	Source []float64
-	// Support lists the rows that the entries of Source belong to: sorted, distinct, as many as
-	// Source. Nil means that Source lists all k rows. Zero masses are allowed either way.
-	Support []int
-	// Lo and Hi bound the columns: 0 <= Lo <= Hi, finite, kv entries each. Hi may exceed 1.
-	Lo, Hi []float64
+	projection.Problem // without the entropy
 	// Reg is the entropic weight, in units of C: finite and > 0. RelativeReg computes suitable values. With Settings.Gap,
 	// Reg = 0 stands for the first weight of the annealing whose certified gap is small enough; see Result.Reg.
 	Reg float64
-}
-
-// Exact returns the problem without the entropy.
-func (p Problem) Exact() projection.Problem {
-	return projection.Problem{Cost: p.Cost, Source: p.Source, Support: p.Support, Lo: p.Lo, Hi: p.Hi}
 }
 
 const (
@@ -85,7 +70,7 @@ func (in *instance) compact(x []float64) []float64 {
 // newInstance validates p. Costs are checked when they are read, and Reg against their range then.
 func newInstance(p Problem) (*instance, error) {
 	in := &instance{matrix: p.Cost, reg: p.Reg}
-	if err := in.Set(p.Exact()); err != nil {
+	if err := in.Set(p.Problem); err != nil {
 		return nil, err
 	}
 	in.weigh()

@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/hilbert"
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -28,8 +29,9 @@ var tight = numtest.Tol{Abs: 1e-10, Why: "two runs to a residual of 1e-12"}
 func TestLookAlikes(t *testing.T) {
 	lo := []float64{.05, .10, .15}
 	hi := []float64{.20, .40, .60}
-	p := Problem{Cost: dense(t, []float64{0, 3, 3}, []float64{3, 1, 3}, []float64{0, 3, 3}), Source: []float64{.4, .2, .4},
-		Lo: lo, Hi: hi, Reg: 1}
+	p := Problem{Problem: projection.Problem{Cost: dense(t, []float64{0, 3, 3}, []float64{3, 1, 3}, []float64{0, 3, 3}),
+		Source: []float64{.4, .2, .4},
+		Lo:     lo, Hi: hi}, Reg: 1}
 	for _, m := range methods {
 		r := mustProject(t, p, Settings{Method: m})
 		numtest.NearSlice(t, m.String()+": Q", r.Q, []float64{0.2, 0.4, 0.4}, tight)
@@ -59,85 +61,98 @@ func TestSpecialCases(t *testing.T) {
 	subnormal := math.SmallestNonzeroFloat64
 	for _, c := range []struct {
 		name string
-		p    Problem
+		p    projection.Problem
+		reg  float64
 		want []float64 // nil: only that the methods agree
 	}{
-		{"1 x 1", Problem{Cost: dense(t, []float64{3}), Source: []float64{1}, Lo: []float64{0}, Hi: []float64{1}, Reg: 1},
+		{"1 x 1", projection.Problem{Cost: dense(t, []float64{3}), Source: []float64{1}, Lo: []float64{0},
+			Hi: []float64{1}}, 1,
 			[]float64{1}},
-		{"1 x 1, no cost", Problem{Cost: dense(t, []float64{0}), Source: []float64{1}, Lo: []float64{1}, Hi: []float64{2},
-			Reg: 1e-300}, []float64{1}},
-		{"one row", Problem{Cost: dense(t, []float64{0, 1, 2}), Source: []float64{1}, Lo: []float64{.1, .1, .1},
-			Hi: []float64{.5, .5, .5}, Reg: 0.001}, []float64{.5, .4, .1}},
-		{"one column", Problem{Cost: dense(t, []float64{0}, []float64{1}), Source: []float64{.5, .5}, Lo: []float64{0},
-			Hi: []float64{5}, Reg: 0.1}, []float64{1}},
-		{"constant cost", Problem{Cost: dense(t, []float64{7, 7}, []float64{7, 7}), Source: []float64{.5, .5},
-			Lo: []float64{0, 0}, Hi: []float64{1, 1}, Reg: 0.1}, []float64{.5, .5}},
+		{"1 x 1, no cost", projection.Problem{Cost: dense(t, []float64{0}), Source: []float64{1}, Lo: []float64{1},
+			Hi: []float64{2}},
+			1e-300, []float64{1}},
+		{"one row", projection.Problem{Cost: dense(t, []float64{0, 1, 2}), Source: []float64{1}, Lo: []float64{.1, .1, .1},
+			Hi: []float64{.5, .5, .5}}, 0.001, []float64{.5, .4, .1}},
+		{"one column", projection.Problem{Cost: dense(t, []float64{0}, []float64{1}), Source: []float64{.5, .5},
+			Lo: []float64{0},
+			Hi: []float64{5}}, 0.1, []float64{1}},
+		{"constant cost", projection.Problem{Cost: dense(t, []float64{7, 7}, []float64{7, 7}), Source: []float64{.5, .5},
+			Lo: []float64{0, 0}, Hi: []float64{1, 1}}, 0.1, []float64{.5, .5}},
 		{"constant rows, tiny Reg",
-			Problem{Cost: dense(t, []float64{7, 7}, []float64{3, 3}), Source: []float64{.5, .5}, Lo: []float64{0, 0},
-				Hi: []float64{1, .25}, Reg: 1e-12}, []float64{.75, .25}},
-		{"lo = hi", Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{.25, .75},
-			Lo: []float64{.5, .5}, Hi: []float64{.5, .5}, Reg: 0.1}, []float64{.5, .5}},
+			projection.Problem{Cost: dense(t, []float64{7, 7}, []float64{3, 3}), Source: []float64{.5, .5}, Lo: []float64{0, 0},
+				Hi: []float64{1, .25}}, 1e-12, []float64{.75, .25}},
+		{"lo = hi", projection.Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{.25, .75},
+			Lo: []float64{.5, .5}, Hi: []float64{.5, .5}}, 0.1, []float64{.5, .5}},
 		{"lo = hi, off by rounding",
-			Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
-				Lo: []float64{third, third, third + 1e-13}, Hi: []float64{third, third, third + 1e-13}, Reg: 0.1}, nil},
+			projection.Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
+				Lo: []float64{third, third, third + 1e-13}, Hi: []float64{third, third, third + 1e-13}}, 0.1, nil},
 		{"sum lo = 1, room above",
-			Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
-				Lo: []float64{.5, .5, 0}, Hi: []float64{1, 1, 1}, Reg: 0.1}, []float64{.5, .5, 0}},
+			projection.Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
+				Lo: []float64{.5, .5, 0}, Hi: []float64{1, 1, 1}}, 0.1, []float64{.5, .5, 0}},
 		{"sum hi = 1, room below",
-			Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
-				Lo: []float64{0, 0, 0}, Hi: []float64{.5, .25, .25}, Reg: 0.1}, []float64{.5, .25, .25}},
+			projection.Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
+				Lo: []float64{0, 0, 0}, Hi: []float64{.5, .25, .25}}, 0.1, []float64{.5, .25, .25}},
 		{"sum hi short by rounding",
-			Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
-				Lo: []float64{0, 0, 0}, Hi: []float64{.5, .25, .25 - 1e-13}, Reg: 0.1}, nil},
+			projection.Problem{Cost: dense(t, []float64{0, 1, 2}, []float64{1, 0, 3}), Source: []float64{.25, .75},
+				Lo: []float64{0, 0, 0}, Hi: []float64{.5, .25, .25 - 1e-13}}, 0.1, nil},
 		{"zero mass, dead column",
-			Problem{Cost: dense(t, []float64{0, 1, 9}, []float64{4, 4, 4}, []float64{2, 0, 9}), Source: []float64{.5, 0, .5},
-				Lo: []float64{0, 0, 0}, Hi: []float64{1, 1, 0}, Reg: 0.5}, nil},
-		{"sparse source", Problem{Cost: ring, Source: []float64{.5, 0, .5}, Support: []int{3, 4, 20}, Lo: ringLo, Hi: ringHi,
-			Reg: 5}, nil},
-		{"point mass", Problem{Cost: ring, Source: dirac, Lo: ringLo, Hi: ringHi, Reg: 0.3}, nil},
-		{"duplicate columns", Problem{Cost: dense(t, []float64{0, 0, 1}, []float64{1, 1, 0}), Source: []float64{.5, .5},
-			Lo: []float64{.1, .1, .1}, Hi: []float64{.3, .3, .8}, Reg: 0.2}, nil},
-		{"duplicate rows", Problem{Cost: dense(t, []float64{0, 1}, []float64{0, 1}), Source: []float64{.5, .5},
-			Lo: []float64{.1, .1}, Hi: []float64{.7, .7}, Reg: 0.1}, []float64{.7, .3}},
-		{"huge costs", Problem{Cost: dense(t, []float64{0, 1e308}, []float64{1.7e308, 0}), Source: []float64{.5, .5},
-			Lo: []float64{.1, .1}, Hi: []float64{.3, .9}, Reg: 1e307}, nil},
+			projection.Problem{Cost: dense(t, []float64{0, 1, 9}, []float64{4, 4, 4}, []float64{2, 0, 9}),
+				Source: []float64{.5, 0, .5},
+				Lo:     []float64{0, 0, 0}, Hi: []float64{1, 1, 0}}, 0.5, nil},
+		{"sparse source", projection.Problem{Cost: ring, Source: []float64{.5, 0, .5}, Support: []int{3, 4, 20}, Lo: ringLo,
+			Hi: ringHi},
+			5, nil},
+		{"point mass", projection.Problem{Cost: ring, Source: dirac, Lo: ringLo, Hi: ringHi}, 0.3, nil},
+		{"duplicate columns", projection.Problem{Cost: dense(t, []float64{0, 0, 1}, []float64{1, 1, 0}),
+			Source: []float64{.5, .5},
+			Lo:     []float64{.1, .1, .1}, Hi: []float64{.3, .3, .8}}, 0.2, nil},
+		{"duplicate rows", projection.Problem{Cost: dense(t, []float64{0, 1}, []float64{0, 1}), Source: []float64{.5, .5},
+			Lo: []float64{.1, .1}, Hi: []float64{.7, .7}}, 0.1, []float64{.7, .3}},
+		{"huge costs", projection.Problem{Cost: dense(t, []float64{0, 1e308}, []float64{1.7e308, 0}),
+			Source: []float64{.5, .5},
+			Lo:     []float64{.1, .1}, Hi: []float64{.3, .9}}, 1e307, nil},
 		{"the largest cost alone",
-			Problem{Cost: dense(t, []float64{math.MaxFloat64, math.MaxFloat64}, []float64{6, 0}), Source: []float64{1, 0},
-				Lo: []float64{0, 0}, Hi: []float64{1, 0}, Reg: 6}, []float64{1, 0}},
+			projection.Problem{Cost: dense(t, []float64{math.MaxFloat64, math.MaxFloat64}, []float64{6, 0}),
+				Source: []float64{1, 0},
+				Lo:     []float64{0, 0}, Hi: []float64{1, 0}}, 6, []float64{1, 0}},
 		{"a range far below the costs of other rows",
-			Problem{Cost: dense(t, []float64{6, 6}, []float64{1.262177448353619e-29, 0}), Source: []float64{.5, .5},
-				Lo: []float64{.97, .03}, Hi: []float64{1.47, .53}, Reg: 7.5e-35}, []float64{.97, .03}},
+			projection.Problem{Cost: dense(t, []float64{6, 6}, []float64{1.262177448353619e-29, 0}), Source: []float64{.5, .5},
+				Lo: []float64{.97, .03}, Hi: []float64{1.47, .53}}, 7.5e-35, []float64{.97, .03}},
 		{"the same at the end of the range",
-			Problem{Cost: dense(t, []float64{math.MaxFloat64, math.MaxFloat64}, []float64{6, 0.1875}, []float64{6, 6}),
+			projection.Problem{Cost: dense(t, []float64{math.MaxFloat64, math.MaxFloat64}, []float64{6, 0.1875}, []float64{6, 6}),
 				Source: []float64{1. / 3, 1. / 3, 1. / 3},
-				Lo:     []float64{.1, .1}, Hi: []float64{1, .1}, Reg: 5.8125}, []float64{.9, .1}},
+				Lo:     []float64{.1, .1}, Hi: []float64{1, .1}}, 5.8125, []float64{.9, .1}},
 		{"a bound below the smallest float",
-			Problem{Cost: dense(t, []float64{math.MaxFloat64, 6}), Source: []float64{1}, Lo: []float64{.1, .1},
-				Hi: []float64{1, .1}, Reg: math.MaxFloat64}, []float64{.9, .1}},
-		{"tiny costs", Problem{Cost: dense(t, []float64{0, 1e-308}, []float64{1.7e-308, 0}), Source: []float64{.5, .5},
-			Lo: []float64{.1, .1}, Hi: []float64{.3, .9}, Reg: 1e-309}, nil},
-		{"subnormal costs", Problem{Cost: dense(t, []float64{0, 40 * subnormal}, []float64{60 * subnormal, 0}),
-			Source: []float64{.5, .5}, Lo: []float64{.1, .1}, Hi: []float64{.3, .9}, Reg: 5 * subnormal}, nil},
+			projection.Problem{Cost: dense(t, []float64{math.MaxFloat64, 6}), Source: []float64{1}, Lo: []float64{.1, .1},
+				Hi: []float64{1, .1}}, math.MaxFloat64, []float64{.9, .1}},
+		{"tiny costs", projection.Problem{Cost: dense(t, []float64{0, 1e-308}, []float64{1.7e-308, 0}),
+			Source: []float64{.5, .5},
+			Lo:     []float64{.1, .1}, Hi: []float64{.3, .9}}, 1e-309, nil},
+		{"subnormal costs", projection.Problem{Cost: dense(t, []float64{0, 40 * subnormal}, []float64{60 * subnormal, 0}),
+			Source: []float64{.5, .5}, Lo: []float64{.1, .1}, Hi: []float64{.3, .9}}, 5 * subnormal, nil},
 		{"Reg far above the cost",
-			Problem{Cost: dense(t, []float64{0, 1, 5}, []float64{1, 0, 3}), Source: []float64{.5, .5}, Lo: []float64{0, 0, 0},
-				Hi: []float64{1, 1, 1}, Reg: 1e300}, []float64{third, third, third}},
-		{"subnormal masses", Problem{Cost: dense(t, []float64{0, 1, 5}, []float64{1, 0, 3}), Source: []float64{1, subnormal},
-			Lo: []float64{0, subnormal, 1e-310}, Hi: []float64{1, 1e-305, 1e-310}, Reg: 0.1}, []float64{1, 0, 0}},
-		{"masses of all sizes", Problem{Cost: dense(t, []float64{0, 1, 5, 2}, []float64{1, 0, 3, 1}, []float64{4, 4, 0, 1}),
+			projection.Problem{Cost: dense(t, []float64{0, 1, 5}, []float64{1, 0, 3}), Source: []float64{.5, .5},
+				Lo: []float64{0, 0, 0},
+				Hi: []float64{1, 1, 1}}, 1e300, []float64{third, third, third}},
+		{"subnormal masses", projection.Problem{Cost: dense(t, []float64{0, 1, 5}, []float64{1, 0, 3}),
+			Source: []float64{1, subnormal},
+			Lo:     []float64{0, subnormal, 1e-310}, Hi: []float64{1, 1e-305, 1e-310}}, 0.1, []float64{1, 0, 0}},
+		{"masses of all sizes", projection.Problem{Cost: dense(t, []float64{0, 1, 5, 2}, []float64{1, 0, 3, 1}, []float64{4, 4, 0, 1}),
 			Source: []float64{1 - 1e-8, 1e-8, 1e-150},
-			Lo:     []float64{0, 1e-20, 1e-100, 1e-180}, Hi: []float64{1, 1e-19, 1e-99, 1e-179}, Reg: 0.01}, nil},
+			Lo:     []float64{0, 1e-20, 1e-100, 1e-180}, Hi: []float64{1, 1e-19, 1e-99, 1e-179}}, 0.01, nil},
 		{"far columns must hold mass",
-			Problem{Cost: dense(t, []float64{0, 1e3, 1e6}), Source: []float64{1}, Lo: []float64{0, 1e-3, 1e-3},
-				Hi: []float64{1, 1, 1}, Reg: 1}, []float64{.998, 1e-3, 1e-3}},
-		{"offset", Problem{Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{1e6 + 1, 1e6}), Source: []float64{.5, .5},
-			Lo: []float64{.1, .1}, Hi: []float64{.3, .9}, Reg: 0.1}, nil},
-		{"minus zero", Problem{Cost: dense(t, []float64{math.Copysign(0, -1), 1}, []float64{1, 0}),
-			Source: []float64{1, math.Copysign(0, -1)}, Lo: []float64{0, 0}, Hi: []float64{1, 1}, Reg: 1}, nil},
+			projection.Problem{Cost: dense(t, []float64{0, 1e3, 1e6}), Source: []float64{1}, Lo: []float64{0, 1e-3, 1e-3},
+				Hi: []float64{1, 1, 1}}, 1, []float64{.998, 1e-3, 1e-3}},
+		{"offset", projection.Problem{Cost: dense(t, []float64{1e6, 1e6 + 1}, []float64{1e6 + 1, 1e6}),
+			Source: []float64{.5, .5},
+			Lo:     []float64{.1, .1}, Hi: []float64{.3, .9}}, 0.1, nil},
+		{"minus zero", projection.Problem{Cost: dense(t, []float64{math.Copysign(0, -1), 1}, []float64{1, 0}),
+			Source: []float64{1, math.Copysign(0, -1)}, Lo: []float64{0, 0}, Hi: []float64{1, 1}}, 1, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var qs [][]float64
 			for _, m := range methods {
-				r := mustProject(t, c.p, Settings{Method: m})
+				r := mustProject(t, Problem{c.p, c.reg}, Settings{Method: m})
 				if c.want != nil {
 					numtest.NearSlice(t, m.String()+": Q", r.Q, c.want, tight)
 				}
@@ -153,8 +168,9 @@ func TestSpecialCases(t *testing.T) {
 // TestErrors lists what is refused, and by which error.
 func TestErrors(t *testing.T) {
 	good := func() Problem {
-		return Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{.5, .5}, Lo: []float64{.1, .1},
-			Hi: []float64{.9, .9}, Reg: 1}
+		return Problem{Problem: projection.Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}),
+			Source: []float64{.5, .5}, Lo: []float64{.1, .1},
+			Hi: []float64{.9, .9}}, Reg: 1}
 	}
 	raw := func(data ...float64) cost.Matrix { return &cost.Dense{K: 2, Kv: 2, Data: data} }
 	for _, c := range []struct {
@@ -541,8 +557,9 @@ func TestMassesBelowEverything(t *testing.T) {
 		for _, method := range []Method{Paper, Fast} {
 			for _, source := range [][]float64{{tiny, 1}, {tiny, 1 + 5e-10}} {
 				a, b := math.Exp(-1)/2, math.Exp(1)/2
-				p := Problem{Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}, Source: source, Lo: []float64{a, a},
-					Hi: []float64{b, b}, Reg: 0.1}
+				p := Problem{Problem: projection.Problem{Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}},
+					Source: source, Lo: []float64{a, a},
+					Hi: []float64{b, b}}, Reg: 0.1}
 				r, err := Project(context.Background(), p, Settings{Method: method})
 				if err != nil || !(math.Abs(r.Objective-want) <= tol) {
 					t.Errorf("%v, masses %v: objective %v, %v; want %v", method, source, r.Objective, err, want)
@@ -559,8 +576,9 @@ func TestMassesBelowEverything(t *testing.T) {
 func TestScalingBelowEverything(t *testing.T) {
 	const tol = 1e-12
 	for _, method := range []Method{Paper, Fast} {
-		p := Problem{Cost: &cost.Dense{K: 2, Kv: 3, Data: []float64{2, 2, 2, 1, 5, 5}}, Source: []float64{0, 1},
-			Lo: []float64{0.3, 0.3, 0.3}, Hi: []float64{1.3, 1.3, 1.3}, Reg: 0.5}
+		p := Problem{Problem: projection.Problem{Cost: &cost.Dense{K: 2, Kv: 3, Data: []float64{2, 2, 2, 1, 5, 5}},
+			Source: []float64{0, 1},
+			Lo:     []float64{0.3, 0.3, 0.3}, Hi: []float64{1.3, 1.3, 1.3}}, Reg: 0.5}
 		want, err := Project(context.Background(), p, Settings{Method: method})
 		if err != nil {
 			t.Fatal(err)
@@ -580,8 +598,9 @@ func TestTinyColumn(t *testing.T) {
 			{{0.2, 1e-323, 0}, {1.2, 1e-323, 0}},
 			{{0.2, 0.0057, 1e-323}, {1.2, 0.0057, 1e-323}}, // the dearest column by far
 		} {
-			p := Problem{Cost: &cost.Dense{K: 1, Kv: 3, Data: []float64{0, 5e-324, 6}}, Source: []float64{1}, Lo: box[0],
-				Hi: box[1], Reg: 6}
+			p := Problem{Problem: projection.Problem{Cost: &cost.Dense{K: 1, Kv: 3, Data: []float64{0, 5e-324, 6}},
+				Source: []float64{1}, Lo: box[0],
+				Hi: box[1]}, Reg: 6}
 			r, err := Project(context.Background(), p, Settings{Method: method})
 			if err != nil {
 				t.Fatal(err)
@@ -597,8 +616,8 @@ func TestTinyColumn(t *testing.T) {
 // bound NaN (found by fuzzing).
 func TestFarStart(t *testing.T) {
 	p := Problem{
-		Cost: &cost.Dense{K: 1, Kv: 4, Data: []float64{6, 0, 5e-324, 0}}, Source: []float64{1},
-		Lo: []float64{0, 0.0625, 0.0625, 0.0625}, Hi: []float64{0, 0.4, 0.4, 0.4}, Reg: 0.375,
+		Problem: projection.Problem{Cost: &cost.Dense{K: 1, Kv: 4, Data: []float64{6, 0, 5e-324, 0}}, Source: []float64{1},
+			Lo: []float64{0, 0.0625, 0.0625, 0.0625}, Hi: []float64{0, 0.4, 0.4, 0.4}}, Reg: 0.375,
 	}
 	for _, method := range []Method{Paper, Fast} {
 		r, err := Project(context.Background(), p,

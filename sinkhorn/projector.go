@@ -21,9 +21,9 @@ import (
 //
 // A result depends on nothing but the distribution. All methods may be called from several goroutines at once.
 type Projector struct {
-	box      instance // with the box read, and no source
+	problem  Problem  // without a source
+	box      instance // of the problem
 	c        *cost.Dense
-	lo, hi   []float64
 	settings Settings
 	ordinary bool // the costs need no scaling, and no column may hold less than counts
 
@@ -48,11 +48,12 @@ const sharedCells = 1 << 26
 // unless it is a *cost.Dense, which must not change. Settings.Initial and History are for a single distribution, and
 // give ErrSettings here. If ctx ends while the cost is read, the error is ErrNotConverged.
 func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg float64, s Settings) (*Projector, error) {
-	p := &Projector{lo: slices.Clone(lo), hi: slices.Clone(hi), box: instance{matrix: c, reg: reg}}
+	p := &Projector{box: instance{matrix: c, reg: reg}}
 	if err := p.box.SetCost(c); err != nil {
 		return nil, err
 	}
-	if err := p.box.Box.Set(p.box.Kv, p.lo, p.hi); err != nil {
+	lo, hi = slices.Clone(lo), slices.Clone(hi)
+	if err := p.box.Box.Set(p.box.Kv, lo, hi); err != nil {
 		return nil, err
 	}
 	p.box.chooseColumns()
@@ -70,8 +71,9 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg floa
 		return nil, err
 	}
 	if cost.Separable(c) == nil { // a grid has ways of its own, by its type
-		p.box.matrix = p.c
+		c, p.box.matrix = p.c, p.c
 	}
+	p.problem.Cost, p.problem.Lo, p.problem.Hi, p.problem.Reg = c, lo, hi, reg
 	p.ordinary = reg < 0x1p200 && reg > 0x1p-200 && len(p.box.tiny) == 0
 	return p, nil
 }
@@ -95,8 +97,9 @@ func (p *Projector) Project(ctx context.Context, source []float64, support []int
 		*r, err = in.finish(ctx, s.c, found, b)
 		return err
 	}
-	*r, err = Project(ctx, Problem{Cost: p.box.matrix, Source: source, Support: support, Lo: p.lo, Hi: p.hi,
-		Reg: p.box.reg}, p.settings)
+	problem := p.problem
+	problem.Source, problem.Support = source, support
+	*r, err = Project(ctx, problem, p.settings)
 	return err
 }
 

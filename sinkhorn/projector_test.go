@@ -12,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -74,8 +75,9 @@ func unitSquare(t testing.TB, g *generator, k int, p, eps float64) (c *cost.Dens
 // bound.
 func TestProjectorTinyColumn(t *testing.T) {
 	const tiny = 1e-250
-	p := Problem{Cost: dense(t, []float64{1, 1, 1, 1, 3}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0, tiny},
-		Hi: []float64{0.1, 0.2, 0.3, 0.7, tiny}, Reg: 0.1}
+	p := Problem{Problem: projection.Problem{Cost: dense(t, []float64{1, 1, 1, 1, 3}), Source: []float64{1},
+		Lo: []float64{0, 0, 0, 0, tiny},
+		Hi: []float64{0.1, 0.2, 0.3, 0.7, tiny}}, Reg: 0.1}
 	pr, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +133,8 @@ func TestProjectorAgainstProject(t *testing.T) {
 			var r Result
 			err := pr.Project(context.Background(), u.source[i], u.support[i], &r)
 			want, err2 := Project(context.Background(),
-				Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi, Reg: 0.05}, s)
+				Problem{Problem: projection.Problem{Cost: c, Source: u.source[i], Support: u.support[i], Lo: lo, Hi: hi},
+					Reg: 0.05}, s)
 			if !reflect.DeepEqual(r, want) || (err == nil) != (err2 == nil) {
 				t.Errorf("%+v: Project of a Projector differs from Project: %v, %v", s, err, err2)
 			}
@@ -157,7 +160,8 @@ func TestProjectorDense(t *testing.T) {
 			}
 			for n := 0; n < 6; n += numtest.Cases(3, 1) {
 				u := newUsers(g, 1, k-20*n, k)
-				problem := Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: reg}
+				problem := Problem{Problem: projection.Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi},
+					Reg: reg}
 				want := mustProject(t, problem, Settings{Tolerance: 1e-10})
 				var r Result
 				if err := pr.Project(context.Background(), u.source[0], u.support[0], &r); err != nil {
@@ -192,7 +196,8 @@ func TestProjectorCancelled(t *testing.T) {
 	if err := pr.Project(ctx, u.source[0], u.support[0], &r); !errors.Is(err, wpmerr.ErrNotConverged) || r.Status != Cancelled {
 		t.Fatalf("status %v, error %v", r.Status, err)
 	}
-	checkResult(t, Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo, Hi: hi, Reg: 0.01}, r)
+	checkResult(t, Problem{Problem: projection.Problem{Cost: c, Source: u.source[0], Support: u.support[0], Lo: lo,
+		Hi: hi}, Reg: 0.01}, r)
 }
 
 func TestNewProjectorErrors(t *testing.T) {
@@ -255,8 +260,8 @@ func TestProjectorTinyMass(t *testing.T) {
 	}
 	data[0] = 1 << 40
 	p := Problem{
-		Cost: &cost.Dense{K: 4, Kv: 4, Data: data}, Source: []float64{5e-324, 0.25, 0.25, 0.5},
-		Lo: []float64{0.05, 0.05, 0.05, 0.05}, Hi: []float64{0.3, 0.3, 0.3, 0.3}, Reg: 1 << 36,
+		Problem: projection.Problem{Cost: &cost.Dense{K: 4, Kv: 4, Data: data}, Source: []float64{5e-324, 0.25, 0.25, 0.5},
+			Lo: []float64{0.05, 0.05, 0.05, 0.05}, Hi: []float64{0.3, 0.3, 0.3, 0.3}}, Reg: 1 << 36,
 	}
 	o, err := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, Settings{Gap: 0.1})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // draw returns a random instance; rapid shrinks its seed and sizes.
@@ -108,7 +109,8 @@ func TestLawPermutation(t *testing.T) {
 		cols := rapid.Permutation(indices(kv)).Draw(t, "columns")
 		d := p.Cost.(*cost.Dense)
 		e := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
-		q := Problem{Cost: e, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv), Reg: p.Reg}
+		q := Problem{Problem: projection.Problem{Cost: e, Source: make([]float64, k), Lo: make([]float64, kv),
+			Hi: make([]float64, kv)}, Reg: p.Reg}
 		for i, r := range rows {
 			q.Source[i] = p.Source[r]
 			for j, c := range cols {

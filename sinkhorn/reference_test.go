@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/projection"
 )
 
 type referenceFile struct {
@@ -38,7 +39,7 @@ func TestReference(t *testing.T) {
 	for _, x := range file.Instances {
 		for _, m := range methods {
 			t.Run(x.Name+"/"+m.String(), func(t *testing.T) {
-				p := Problem{Cost: dense(t, x.Cost.C...), Source: x.Mu, Reg: x.Lambda}
+				p := Problem{Problem: projection.Problem{Cost: dense(t, x.Cost.C...), Source: x.Mu}, Reg: x.Lambda}
 				p.Lo, p.Hi = box(x.M, x.Eps)
 				r := mustProject(t, p, Settings{Method: m})
 				var off float64

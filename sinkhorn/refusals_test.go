@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -34,8 +35,9 @@ func small(t *testing.T) sinkhorn.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sinkhorn.Problem{Cost: c, Source: []float64{0.25, 0.75}, Support: []int{0, 2}, Lo: []float64{0.1, 0.1, 0.1, 0},
-		Hi: []float64{0.6, 0.6, 0.6, 0}, Reg: 0.5}
+	return sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: []float64{0.25, 0.75}, Support: []int{0, 2},
+		Lo: []float64{0.1, 0.1, 0.1, 0},
+		Hi: []float64{0.6, 0.6, 0.6, 0}}, Reg: 0.5}
 }
 
 // TestBadRowsAtAnyReading: a solver reads the cost several times, and a matrix may be a program. Whenever a row is bad,

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -88,7 +89,7 @@ func TestColumnsInParts(t *testing.T) {
 	for i := range source {
 		source[i] = 1. / k
 	}
-	_, c := loaded(t, Problem{Cost: d, Source: source, Lo: lo, Hi: hi, Reg: 0.5})
+	_, c := loaded(t, Problem{Problem: projection.Problem{Cost: d, Source: source, Lo: lo, Hi: hi}, Reg: 0.5})
 	logV := make([]float64, kv)
 	for j := range logV {
 		logV[j] = float64(j%5) / 5

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 	"pgregory.net/rapid"
 )
@@ -113,7 +114,7 @@ func TestSharedCompany(t *testing.T) {
 		for j := range tt.dead {
 			lo[7*j], hi[7*j] = 0, 0
 		}
-		p := Problem{Cost: c, Lo: lo, Hi: hi, Reg: tt.reg}
+		p := Problem{Problem: projection.Problem{Cost: c, Lo: lo, Hi: hi}, Reg: tt.reg}
 		n := 12
 		u := crowd(g, n, tt.k)
 		if tt.k > 110 && tt.reg > 0.002 && !numtest.Full() { // elsewhere few of them are in stacks
@@ -205,7 +206,8 @@ func TestSharedLaws(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for i := range n {
-			q := Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo, Hi: p.Hi, Reg: p.Reg}
+			q := Problem{Problem: projection.Problem{Cost: p.Cost, Source: u.source[i], Support: u.support[i], Lo: p.Lo,
+				Hi: p.Hi}, Reg: p.Reg}
 			var r, alone Result
 			err := pr.Project(context.Background(), q.Source, q.Support, &r)
 			fresh, err2 := NewProjector(context.Background(), p.Cost, p.Lo, p.Hi, p.Reg, set)
@@ -239,7 +241,7 @@ func TestSharedPoint(t *testing.T) {
 	for j := range lo {
 		lo[j] *= 1 + 5e-13
 	}
-	p := Problem{Cost: c, Lo: lo, Hi: lo, Reg: 0.05}
+	p := Problem{Problem: projection.Problem{Cost: c, Lo: lo, Hi: lo}, Reg: 0.05}
 	pr := projector(t, p, Settings{Tolerance: 1e-9})
 	p.Source = skewed(g, 80)
 	want := mustProject(t, p, Settings{Tolerance: 1e-9})
@@ -265,7 +267,7 @@ func TestSharedRounding(t *testing.T) {
 			}
 		}
 	}
-	p := Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: 0.002}
+	p := Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, Reg: 0.002}
 	set := Settings{Gap: 0.01}
 	var r Result
 	if err := projector(t, p, set).Project(context.Background(), mu, nil, &r); err != nil || r.Lower != 0 {
@@ -281,7 +283,7 @@ func TestSharedRounding(t *testing.T) {
 func TestSharedCancelled(t *testing.T) {
 	g := newGenerator(24)
 	c, lo, hi := unitSquare(t, g, 140, 2, 3)
-	p := Problem{Cost: c, Lo: lo, Hi: hi, Reg: 0.01}
+	p := Problem{Problem: projection.Problem{Cost: c, Lo: lo, Hi: hi}, Reg: 0.01}
 	p.Source = skewed(g, 140)
 	pr := projector(t, p, Settings{})
 	last := math.Inf(1)
@@ -333,7 +335,7 @@ func TestGapAtZero(t *testing.T) {
 			}
 		}
 		for _, reg := range []float64{0.2, 0.02, 1e-5} {
-			p := Problem{Cost: c, Source: mu, Lo: lo, Hi: hi, Reg: reg}
+			p := Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, Reg: reg}
 			for _, m := range methods {
 				r, err := Project(context.Background(), p, Settings{Method: m, Gap: 0.01})
 				checkResult(t, p, r)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -47,7 +48,8 @@ func TestToleranceOutOfReach(t *testing.T) {
 	g := newGenerator(5)
 	for range 50 {
 		lo, hi := box(g.mass(2), 1)
-		p := Problem{Cost: dense(t, []float64{1, 1}), Source: []float64{1}, Lo: lo, Hi: hi, Reg: 1}
+		p := Problem{Problem: projection.Problem{Cost: dense(t, []float64{1, 1}), Source: []float64{1}, Lo: lo, Hi: hi},
+			Reg: 1}
 		if r, err := Project(context.Background(), p,
 			Settings{Method: Paper, Tolerance: unmet, MaxIterations: 100}); err == nil {
 			if !(r.Residual <= unmet) {
@@ -78,8 +80,8 @@ func TestGapIsThatOfTheAnswer(t *testing.T) {
 			c.Data[x] = math.Floor(4 * g.float())
 			top = max(top, c.Data[x])
 		}
-		p := Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv), Hi: make([]float64, kv),
-			Reg: math.Pow(10, -9+3*g.float())}
+		p := Problem{Problem: projection.Problem{Cost: c, Source: make([]float64, k), Lo: make([]float64, kv),
+			Hi: make([]float64, kv)}, Reg: math.Pow(10, -9+3*g.float())}
 		for i := range p.Source {
 			p.Source[i] = 1 / float64(k)
 		}
@@ -103,8 +105,9 @@ func TestGapIsThatOfTheAnswer(t *testing.T) {
 	}
 	// Called converged, once, with the gap of the next plan: 1.75e-5.
 	p := Problem{
-		Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{2, 2, 2, 0}}, Source: []float64{0.875, 0.125},
-		Lo: []float64{0.5, 1e-5}, Hi: []float64{1.5, 2e-5}, Reg: 2e-9,
+		Problem: projection.Problem{Cost: &cost.Dense{K: 2, Kv: 2, Data: []float64{2, 2, 2, 0}},
+			Source: []float64{0.875, 0.125},
+			Lo:     []float64{0.5, 1e-5}, Hi: []float64{1.5, 2e-5}}, Reg: 2e-9,
 	}
 	if r, err := Project(context.Background(), p, Settings{Gap: 1e-12}); err == nil && r.Gap() > 1e-12*r.Upper+2*rounding {
 		t.Errorf("%v with a gap of %v of %v", r.Status, r.Gap(), r.Upper)

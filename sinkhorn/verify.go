@@ -70,7 +70,7 @@ type verifier struct {
 }
 
 func newVerifier(p Problem, q []float64) (*verifier, error) {
-	c, err := verify.New(p.Exact(), q)
+	c, err := verify.New(p.Problem, q)
 	if err != nil {
 		return nil, err
 	}

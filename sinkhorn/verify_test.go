@@ -17,8 +17,8 @@ import (
 // TestVerifyRefuses spoils every part of a good result in turn.
 func TestVerifyRefuses(t *testing.T) {
 	p := Problem{
-		Cost: dense(t, []float64{0, 1, 4}, []float64{1, 0, 2}), Source: []float64{.8, .2},
-		Lo: []float64{.1, .1, 0.05}, Hi: []float64{.5, .6, .3}, Reg: 0.05,
+		Problem: projection.Problem{Cost: dense(t, []float64{0, 1, 4}, []float64{1, 0, 2}), Source: []float64{.8, .2},
+			Lo: []float64{.1, .1, 0.05}, Hi: []float64{.5, .6, .3}}, Reg: 0.05,
 	}
 	good := mustProject(t, p, Settings{})
 	for _, c := range []struct {
@@ -64,8 +64,9 @@ func TestVerifyRefuses(t *testing.T) {
 
 // TestVerifyProblem: a problem that is invalid gives the errors of Project.
 func TestVerifyProblem(t *testing.T) {
-	good := Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}), Source: []float64{.5, .5}, Lo: []float64{.1, .1},
-		Hi: []float64{.9, .9}, Reg: 1}
+	good := Problem{Problem: projection.Problem{Cost: dense(t, []float64{0, 1}, []float64{1, 0}),
+		Source: []float64{.5, .5}, Lo: []float64{.1, .1},
+		Hi: []float64{.9, .9}}, Reg: 1}
 	r := mustProject(t, good, Settings{})
 	for _, c := range []struct {
 		change func(*Problem)

@@ -42,8 +42,9 @@ func TestClaims(t *testing.T) {
 			}
 		}
 	}
-	p = Problem{Cost: dense(t, []float64{0, 1, 1, 1}), Source: []float64{1}, Lo: []float64{0, 0, 0, 0},
-		Hi: []float64{1, 1, 1, 1}, Reg: 1}
+	p = Problem{Problem: projection.Problem{Cost: dense(t, []float64{0, 1, 1, 1}), Source: []float64{1},
+		Lo: []float64{0, 0, 0, 0},
+		Hi: []float64{1, 1, 1, 1}}, Reg: 1}
 	const unit = 0x1p-52
 	for _, tt := range []struct {
 		more float64
@@ -107,7 +108,8 @@ func TestGridEvidence(t *testing.T) {
 			Steps: rapid.IntRange(1, 5).Draw(t, "steps"), Mix: rapid.Bool().Draw(t, "mix"),
 		}
 		far := rapid.SampledFrom([]float64{0, 1, 30, 800}).Draw(t, "far")
-		p := Problem{Cost: c, Source: g.mass(n), Lo: make([]float64, n), Hi: slices.Repeat([]float64{1}, n), Reg: 0.05}
+		p := Problem{Problem: projection.Problem{Cost: c, Source: g.mass(n), Lo: make([]float64, n),
+			Hi: slices.Repeat([]float64{1}, n)}, Reg: 0.05}
 		q, logV, prices := g.mass(n), make([]float64, n), projection.Potentials{F: make([]float64, n), G: make([]float64, n)}
 		for i := range n {
 			if i%cols+1 < cols {

@@ -31,6 +31,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/minimax"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/shuffle"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
@@ -700,8 +701,8 @@ func TestEntropic(t *testing.T) {
 	reasons["reg"] = []error{wpmerr.ErrReg}
 	each(t, "entropic", reasons, func(t *testing.T, in in, out out) error {
 		p := sinkhorn.Problem{
-			Cost: dense(in.C), Source: vectors.Floats(in.Mu), Lo: vectors.Floats(in.Lo), Hi: vectors.Floats(in.Hi),
-			Reg: float64(in.Reg),
+			Problem: projection.Problem{Cost: dense(in.C), Source: vectors.Floats(in.Mu), Lo: vectors.Floats(in.Lo),
+				Hi: vectors.Floats(in.Hi)}, Reg: float64(in.Reg),
 		}
 		for _, method := range []sinkhorn.Method{sinkhorn.Fast, sinkhorn.Paper} {
 			r, err := sinkhorn.Project(context.Background(), p, sinkhorn.Settings{Method: method, AllRows: true})

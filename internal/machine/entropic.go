@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -92,7 +93,8 @@ func solveEntropic(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
-	prob := sinkhorn.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi, Reg: reg}
+	prob := sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo,
+		Hi: b.hi}, Reg: reg}
 	var res sinkhorn.Result
 	err = clock.run(func() (err error) {
 		res, err = sinkhorn.Project(ctx, prob,

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -56,7 +57,7 @@ func blobProblem(n int) (sinkhorn.Problem, error) {
 	for j, x := range m {
 		lo[j], hi[j] = math.Exp(-1)*x, math.Exp(1)*x
 	}
-	return sinkhorn.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}, nil
+	return sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi}}, nil
 }
 
 // blobSum is a sum of five Gaussian blobs on n x n cells, of mass 1.

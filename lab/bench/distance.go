@@ -15,6 +15,7 @@ import (
 
 	"github.com/wpm-go/wpm/lab/figure"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/sinkhorn/paper"
@@ -108,7 +109,7 @@ func kernel(rounds int) func(in *instance, reg float64) ([]float64, error) {
 
 func fast(in *instance, reg float64) ([]float64, error) {
 	r, err := sinkhorn.Project(context.Background(),
-		sinkhorn.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi, Reg: reg},
+		sinkhorn.Problem{Problem: projection.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi}, Reg: reg},
 		sinkhorn.Settings{Tolerance: 1e-6})
 	return r.Q, err
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -61,7 +62,7 @@ func (c *config) entropicLine(name string, rho float64, t *lines) error {
 		return err
 	}
 	in.param[0] = rho * slices.Max(in.C.Data)
-	p := sinkhorn.Problem{Cost: in.C, Lo: in.lo, Hi: in.hi, Reg: in.param[0]}
+	p := sinkhorn.Problem{Problem: projection.Problem{Cost: in.C, Lo: in.lo, Hi: in.hi}, Reg: in.param[0]}
 	p.Support, p.Source = in.support()
 	settings := sinkhorn.Settings{Tolerance: residual}
 	first, err := sinkhorn.Project(context.Background(), p, settings)

@@ -15,6 +15,7 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mirror"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/sinkhorn"
@@ -552,7 +553,8 @@ func TestErrataFirstIterates(t *testing.T) {
 		return math.Sqrt(w)
 	}
 	iterate := func(reg float64, n int) float64 {
-		q, err := entropic(sinkhorn.Problem{Cost: ring, Source: mu, Lo: box.Lo, Hi: box.Hi, Reg: reg},
+		q, err := entropic(sinkhorn.Problem{Problem: projection.Problem{Cost: ring, Source: mu, Lo: box.Lo, Hi: box.Hi},
+			Reg: reg},
 			sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: n})
 		if err != nil {
 			t.Fatal(err)
@@ -595,7 +597,8 @@ func TestErrataManyProjections(t *testing.T) {
 		}
 	}
 	for _, reg := range []float64{1, 0.1, 0.01} {
-		q, err := entropic(sinkhorn.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi, Reg: reg}, sinkhorn.Settings{})
+		q, err := entropic(sinkhorn.Problem{Problem: projection.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi},
+			Reg: reg}, sinkhorn.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

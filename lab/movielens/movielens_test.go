@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -343,7 +344,8 @@ func TestProjectorIsAlgorithmOne(t *testing.T) {
 					lo[j], hi[j] = math.Exp(-eps/2)*mass/float64(c.Kv), math.Exp(eps/2)*mass/float64(c.Kv)
 				}
 				want, err := sinkhorn.Project(context.Background(),
-					sinkhorn.Problem{Cost: c, Support: u.support, Source: u.source, Lo: lo, Hi: hi, Reg: 0.01},
+					sinkhorn.Problem{Problem: projection.Problem{Cost: c, Support: u.support, Source: u.source, Lo: lo, Hi: hi},
+						Reg: 0.01},
 					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: rounds})
 				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)

@@ -82,7 +82,8 @@ func TestIterates(t *testing.T) {
 		for i, steps := range cfg.Iterations {
 			var mean float64
 			for _, mu := range s.inputs {
-				p, err := sinkhorn.Project(s.ctx, sinkhorn.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi, Reg: l},
+				p, err := sinkhorn.Project(s.ctx, sinkhorn.Problem{Problem: projection.Problem{Cost: s.cost, Source: mu, Lo: lo,
+					Hi: hi}, Reg: l},
 					sinkhorn.Settings{Method: sinkhorn.Paper, MaxIterations: steps})
 				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 					t.Fatal(err)

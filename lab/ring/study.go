@@ -460,7 +460,7 @@ func (s *study) iterate(eps ldp.Epsilon, lambda float64) (Curve, error) {
 	}
 	gaps := make([]float64, len(s.inputs))
 	err = parallel.Each(s.ctx, len(s.inputs), func(u int) error {
-		p := sinkhorn.Problem{Cost: s.cost, Source: s.inputs[u], Lo: lo, Hi: hi, Reg: lambda}
+		p := sinkhorn.Problem{Problem: projection.Problem{Cost: s.cost, Source: s.inputs[u], Lo: lo, Hi: hi}, Reg: lambda}
 		var start []float64 // log v: the next run goes on where this one stopped
 		done, last := 0, 0.0
 		for i, n := range s.cfg.Iterations {
