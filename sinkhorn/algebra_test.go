@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -493,7 +494,7 @@ func TestEntriesThatCount(t *testing.T) {
 		{520, 1030, sparseShare, 3, false}} {
 		g := newGenerator(54)
 		k, n := tt.k, tt.n
-		c := &core{watch: &watch{}, k: k, n: n}
+		c := &core{watch: newWatch(context.Background()), k: k, n: n}
 		c.mass = make([]float64, k)
 		s := &fast{c: c, k: &kernel{c: c, ch: 1, m: make([]float64, k*n)}}
 		s.sound = true

@@ -164,11 +164,11 @@ func TestCancelledVerify(t *testing.T) {
 func TestCancelledThinColumns(t *testing.T) {
 	const k = 50
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &core{watch: &watch{}, k: k, n: k, min: make([]float64, k), row: make([][]float64, k)}
+	c := &core{watch: newWatch(ctx), k: k, n: k, min: make([]float64, k), row: make([][]float64, k)}
 	for i := range c.row {
 		c.row[i] = slices.Repeat([]float64{1}, k)
 	}
-	c.ctx, c.mass = ctx, slices.Repeat([]float64{1. / k}, k)
+	c.mass = slices.Repeat([]float64{1. / k}, k)
 	summed := func() (n int) {
 		p := newLogPlan(c, 1, make([]float64, k))
 		clear(p.cols)

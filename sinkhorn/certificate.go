@@ -12,7 +12,8 @@ import (
 // that of logs.
 type iterate struct {
 	g       []float64 // reg * (log v - theta)
-	logV    []float64 // log v, up to a shift
+	logU    []float64 // P_ij = u_i v_j exp(-C_ij/reg)
+	logV    []float64
 	q       []float64 // the projected distribution
 	cols    []float64 // column sums of the plan
 	reg     float64
@@ -193,6 +194,7 @@ func (p *proof) close() {
 		p.lower = p.shift()
 	}
 	p.transport = num.Sum(p.carried)
+	p.objective = p.reg * (dot(c.mass, p.logU) + dot(p.cols, p.logV)) // log P_ij = log u_i + log v_j - C_ij/reg
 	upper := p.transport + c.most*p.left
 	if p.repair {
 		upper = min(upper, num.Sum(p.moved))
@@ -208,6 +210,16 @@ func (p *proof) close() {
 	}
 	p.upper = min(upper+charge, c.most)
 	p.posterior = max(0, p.transport-plain)
+}
+
+// dot is the product of masses with logarithms, which are -Inf only where a mass is next to nothing.
+func dot(mass, logs []float64) (sum float64) {
+	for i, y := range logs {
+		if y > math.Inf(-1) {
+			sum += mass[i] * y
+		}
+	}
+	return sum
 }
 
 // shift moves f up and b down by the best constant, such that the sums do not grow, and returns the dual value,

@@ -125,7 +125,7 @@ func unscale(x float64, exp, dir int) float64 {
 func (in *instance) potentials(ctx context.Context, c *core, r *Result, b *certificate) error {
 	f, g := make([]float64, in.K), in.everywhere(b.b, 0)
 	in.unscaled(c, b, f, g)
-	w := &watch{ctx: ctx}
+	w := newWatch(ctx)
 	if in.cols != nil {
 		in.deadColumns(w, c, f, g)
 	}

@@ -49,7 +49,7 @@ const (
 // load reads and checks the rows with mass. If the context ends on the way, the costs are cut, and nothing else of
 // them counts.
 func load(ctx context.Context, in *instance) (*core, error) {
-	c := &core{watch: &watch{ctx: ctx}, k: len(in.Rows), n: in.live(), mass: in.mass, lo: in.compact(in.Lo),
+	c := &core{watch: newWatch(ctx), k: len(in.Rows), n: in.live(), mass: in.mass, lo: in.compact(in.Lo),
 		hi: in.compact(in.Hi), fixed: in.Full != 0, tiny: len(in.tiny), choose: in.choose, reg: in.reg}
 	if c.ended() {
 		return c, nil

@@ -363,9 +363,12 @@ func (s *fast) logStep(reg float64) {
 // iterate describes the present iterate in potentials of the original problem. Free columns are at 0.
 func (s *fast) iterate() *iterate {
 	n := s.c.n
-	it := &iterate{g: make([]float64, n), logV: make([]float64, n), cols: make([]float64, n), q: s.q, reg: s.k.reg,
-		m: s.k.m, u: s.u, v: s.v}
+	it := &iterate{g: make([]float64, n), logU: make([]float64, s.c.k), logV: make([]float64, n),
+		cols: make([]float64, n), q: s.q, reg: s.k.reg, m: s.k.m, u: s.u, v: s.v}
 	theta := math.Log(s.x)
+	for i, u := range s.u {
+		it.logU[i] = s.k.f[i]/s.k.reg + math.Log(u) + theta
+	}
 	var top float64
 	for j, v := range s.v {
 		it.g[j] = s.k.g[j] + s.k.reg*(math.Log(v)-theta)
@@ -422,29 +425,11 @@ func (s *fast) finish() (Result, *certificate) {
 		r.Residual, r.Status = b.residual, s.carefulStatus(b)
 	default:
 		kl.Repair(s.q, s.lo, s.hi)
-		b.objective = s.objective(b.iterate)
 	}
 	if s.c.cut() {
 		b = unproved(s.q)
 	}
 	return r, b
-}
-
-// objective returns <C, P> + reg sum P log P of the present iterate.
-func (s *fast) objective(it *iterate) (value float64) {
-	for i, m := range s.c.mass {
-		value += m * s.k.f[i]
-		if s.u[i] > 0 { // else m is below 1e-300, and so is what it adds
-			value += m * s.k.reg * math.Log(s.u[i])
-		}
-	}
-	theta := math.Log(s.x)
-	for j, x := range it.cols {
-		if x > 0 {
-			value += x * (it.g[j] + s.k.reg*theta)
-		}
-	}
-	return value
 }
 
 // carefulStatus is the status of a run whose result is that of careful: where the bounds decide, these do, and not those
@@ -472,7 +457,5 @@ func (s *fast) careful() *certificate {
 	}
 	plan := newLogPlan(s.c, s.k.reg, logV)
 	_, theta := plan.project(s.c.lo, s.hi, q)
-	b := s.c.certify(plan.iterate(theta, q))
-	b.objective = plan.objective()
-	return b
+	return s.c.certify(plan.iterate(theta, q))
 }

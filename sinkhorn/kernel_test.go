@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestNormalise(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {3, 7}, {250, 131}, {517, 1030}, {k, n}} {
 		k, n := shape[0], shape[1]
 		g := newGenerator(uint64(k))
-		c := &core{watch: &watch{}, k: k, n: n}
+		c := &core{watch: newWatch(context.Background()), k: k, n: n}
 		m := newKernel(c)
 		v, mu := make([]float64, n), make([]float64, k)
 		for _, x := range [][]float64{m.m, v, mu} {

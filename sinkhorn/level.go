@@ -15,7 +15,7 @@ const (
 // limitReached looks for reasons to stop other than the goal.
 func (s *fast) limitReached() bool {
 	switch {
-	case s.c.over():
+	case s.c.ctx.Err() != nil:
 		s.stop = Cancelled
 	case s.stats.Passes+s.stats.CG >= s.set.MaxIterations:
 		s.stop = IterationLimit

@@ -106,23 +106,7 @@ func (p *logPlan) iterate(theta float64, q []float64) *iterate {
 	for j, x := range p.logV {
 		g[j] = p.reg * (x - theta)
 	}
-	return &iterate{g: g, logV: p.logV, q: q, cols: p.cols, reg: p.reg, logs: p}
-}
-
-// objective returns <C, P> + reg sum P log P, since log P_ij = log u_i + log v_j - C_ij/reg.
-func (p *logPlan) objective() float64 {
-	var s float64
-	for i, m := range p.c.mass {
-		if m > 0 {
-			s += m * (p.reg * p.logU[i])
-		}
-	}
-	for j, x := range p.cols {
-		if x > 0 {
-			s += x * (p.reg * p.logV[j])
-		}
-	}
-	return s
+	return &iterate{g: g, logU: p.logU, logV: p.logV, q: q, cols: p.cols, reg: p.reg, logs: p}
 }
 
 // logRange is the largest difference of log v in a start that is taken as it is. Converged ones stay

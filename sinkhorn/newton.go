@@ -20,21 +20,12 @@ type system struct {
 	cd        []float64 // c_A
 	row       []float64 // u / a: P' diag(1/mu) P = diag(v) M' diag(row) M diag(v)
 	x, y, out []float64 // scratch: columns, rows, columns
-	memory    []float64 // for the vectors of the step
-}
-
-// floats returns n zeros.
-func (w *system) floats(n int) []float64 {
-	x := w.memory[:n:n]
-	w.memory = w.memory[n:]
-	return x
 }
 
 // newSystem makes the system of the columns act, on the whole kernel.
 func (s *fast) newSystem(act []int) *system {
-	k, n, na := s.c.k, s.c.n, len(act)
-	w := &system{k: s.k, v: s.v, act: act, memory: make([]float64, 2*k+3*n+6*na)}
-	w.row, w.y, w.x, w.out, w.cd = w.floats(k), w.floats(k), w.floats(n), w.floats(n), w.floats(na)
+	w := &system{k: s.k, v: s.v, act: act, cd: make([]float64, len(act)), row: make([]float64, s.c.k),
+		x: make([]float64, s.c.n), y: make([]float64, s.c.k), out: make([]float64, s.c.n)}
 	for i, u := range s.u {
 		w.row[i] = u / s.a[i]
 	}
@@ -98,7 +89,7 @@ func (s *fast) newtonStep(signs bool) bool {
 
 // target returns what takes the free columns to their level, 0 elsewhere, and the right side of the system.
 func (s *fast) target(w *system) (delta, r []float64) {
-	delta, r = w.floats(s.c.n), w.floats(len(w.act))
+	delta, r = make([]float64, s.c.n), make([]float64, len(w.act))
 	var off float64
 	for j, v := range s.v {
 		if !s.active(j) {
@@ -124,7 +115,7 @@ func (s *fast) target(w *system) (delta, r []float64) {
 
 // diagonal returns that of J_AA.
 func (w *system) diagonal() []float64 {
-	diag := w.floats(len(w.act))
+	diag := make([]float64, len(w.act))
 	w.k.squares(w.entries, w.row, w.out)
 	for m, j := range w.act {
 		diag[m] = w.cd[m] - w.v[j]*w.v[j]*w.out[j]
@@ -148,7 +139,7 @@ func (w *system) image(shift float64, p, out []float64) {
 // diag is the diagonal of J. r and diag are changed.
 func (w *system) solve(r, diag []float64, shift, tol float64) (_ []float64, steps int) {
 	na := len(w.act)
-	d, p, jp := w.floats(na), w.floats(na), w.floats(na)
+	d, p, jp := make([]float64, na), make([]float64, na), make([]float64, na)
 	var rz float64
 	for m := range d {
 		diag[m] = math.Max(diag[m], 0) + (shift+1e-12)*w.cd[m]

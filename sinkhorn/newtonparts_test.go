@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -12,7 +13,7 @@ import (
 // bands is the state of Newton's method at a kernel of ones in a band of the given width, with a heavy row that reaches
 // every column and the others of next to no mass: entries of those are little in their columns, and much in their rows.
 func bands(k, width int) (s *fast) {
-	s = &fast{c: &core{watch: &watch{}, k: k, n: k}, k: &kernel{m: make([]float64, k*k)}}
+	s = &fast{c: &core{watch: newWatch(context.Background()), k: k, n: k}, k: &kernel{m: make([]float64, k*k)}}
 	s.a, s.u, s.s = make([]float64, k), make([]float64, k), make([]float64, k)
 	const heavy = 5
 	for i := range k {
@@ -83,7 +84,7 @@ func TestConjugateGradients(t *testing.T) {
 	)
 	for _, shift := range []float64{5e-13, 1e-3} {
 		const na = 4
-		s := &fast{c: &core{watch: &watch{}, k: k, n: na}}
+		s := &fast{c: &core{watch: newWatch(context.Background()), k: k, n: na}}
 		s.k = &kernel{c: s.c, ch: 1, m: make([]float64, k*na)}
 		s.u, s.a, s.v = slices.Repeat([]float64{1}, k), make([]float64, k), slices.Repeat([]float64{1}, na)
 		s.s = make([]float64, na)

@@ -32,7 +32,7 @@ func (c *core) paper(set Settings, start []float64) (Result, *certificate) {
 	}
 	s.Iterate = paper.New(s.p, start)
 	for check := 1; ; {
-		if s.Step(c.sweeping(), s.p) != nil {
+		if s.Step(c.sweep, s.p) != nil {
 			c.ended()
 			return s.r, unproved(s.Q)
 		}
@@ -54,19 +54,16 @@ func (c *core) paper(set Settings, start []float64) (Result, *certificate) {
 			break
 		}
 	}
-	objective := s.certify()
-	s.b.objective = objective
+	if s.b == nil {
+		s.certify()
+	}
 	s.r.Residual, s.r.Stats.Passes = s.residual, s.r.Iterations
 	return s.r, s.b
 }
 
-// certify finds the bounds of the present iterate and returns its objective.
-func (s *paperRun) certify() (objective float64) {
-	plan := newLogPlan(s.c, s.c.reg, s.LogV)
-	if s.b == nil {
-		s.b = s.c.certify(plan.iterate(s.Theta, s.Q))
-	}
-	return plan.objective()
+// certify finds the bounds of the present iterate.
+func (s *paperRun) certify() {
+	s.b = s.c.certify(newLogPlan(s.c, s.c.reg, s.LogV).iterate(s.Theta, s.Q))
 }
 
 // status says why the run is over, if it is.
@@ -85,7 +82,7 @@ func (s *paperRun) status() Status {
 			return RegLimit
 		}
 		return Stalled
-	case s.c.over():
+	case s.c.ctx.Err() != nil:
 		return Cancelled
 	case s.r.Iterations >= s.set.MaxIterations:
 		return IterationLimit

@@ -6,27 +6,20 @@ import (
 
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/sinkhorn/internal/loops"
-	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // watch runs the loops of a call and looks at its context.
 type watch struct {
-	ctx         context.Context // nil never ends
-	short       bool            // sweeps are not left on the way
+	ctx         context.Context // of the call
+	sweep       context.Context // that loops look at: the same, or one that does not end
 	interrupted atomic.Bool     // a loop was left before its end: what it computed is not there
 }
 
-// sweeping is the context that a sweep looks at.
-func (w *watch) sweeping() context.Context {
-	if w.short {
-		return context.Background()
-	}
-	return wpmerr.Context(w.ctx)
-}
+func newWatch(ctx context.Context) *watch { return &watch{ctx: ctx, sweep: ctx} }
 
 // loop calls f(0), ..., f(m-1), on several threads if there are any, unless the context ends.
 func (w *watch) loop(m int, f func(i int)) {
-	if parallel.For(w.sweeping(), m, f) != nil {
+	if parallel.For(w.sweep, m, f) != nil {
 		w.interrupted.Store(true)
 	}
 }
@@ -45,12 +38,9 @@ func (w *watch) rows(k, n int, f func(ch, i int)) {
 	})
 }
 
-// over reports whether the context has ended.
-func (w *watch) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
-
-// ended reports whether loops are to be left, since the context is over.
+// ended reports whether loops are to be left, since their context has ended.
 func (w *watch) ended() bool {
-	if w.short || !w.over() {
+	if w.sweep.Err() == nil {
 		return false
 	}
 	w.interrupted.Store(true)
@@ -70,6 +60,6 @@ const patientCells = 1 << 20
 // patient makes sweeps over cells entries that are few enough go on to their end.
 func (w *watch) patient(cells int) {
 	if cells <= patientCells && !w.cut() {
-		w.short = true
+		w.sweep = context.Background()
 	}
 }

@@ -128,7 +128,7 @@ func (p *Projector) start(ctx context.Context, in *instance) *fast {
 	}
 	in.matrix, in.Rows, in.mass = p.c, shared.rows, mass
 	c := *shared.k.c
-	c.watch, c.mass = &watch{ctx: ctx}, mass
+	c.watch, c.mass = newWatch(ctx), mass
 	c.patient(c.k * c.n)
 	k := *shared.k
 	k.c, k.part, k.f, k.g = &c, make([]float64, k.ch*c.n), make([]float64, len(k.f)), make([]float64, c.n)

@@ -1,6 +1,7 @@
 package sinkhorn
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -12,7 +13,7 @@ func TestEveryPart(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(threads)
 		for _, m := range []int{0, 1, 2, 7, 100} {
-			for name, loop := range map[string]func(int, func(int)){"loop": new(watch).loop} {
+			for name, loop := range map[string]func(int, func(int)){"loop": newWatch(context.Background()).loop} {
 				times := make([]atomic.Int32, m)
 				loop(m, func(x int) { times[x].Add(1) })
 				for x := range times {

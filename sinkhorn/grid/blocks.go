@@ -31,15 +31,15 @@ func (l *level) block(p []column, q []float64, side, top, left int, dx, dy float
 			}
 		}
 	}
-	var over, under float64
+	var excess, deficit float64
 	each(func(i int, _, _ float64) {
-		over += max(0, p[i].mass-q[i])
-		under += max(0, q[i]-p[i].mass)
+		excess += max(0, p[i].mass-q[i])
+		deficit += max(0, q[i]-p[i].mass)
 	})
-	if over == 0 || under == 0 {
+	if excess == 0 || deficit == 0 {
 		return
 	}
-	give, take := min(1, under/over), min(1, over/under)
+	give, fill := min(1, deficit/excess), min(1, excess/deficit)
 	var pool column
 	each(func(i int, x, y float64) {
 		if e := p[i].mass - q[i]; e > 0 {
@@ -48,10 +48,10 @@ func (l *level) block(p []column, q []float64, side, top, left int, dx, dy float
 			p[i].add(part.times(-1))
 		}
 	})
-	total := take * under
+	total := fill * deficit
 	each(func(i int, x, y float64) {
 		if d := q[i] - p[i].mass; d > 0 {
-			p[i].add(pool.times(min(1, take*d/total)).to(x, y))
+			p[i].add(pool.times(min(1, fill*d/total)).to(x, y))
 		}
 	})
 }

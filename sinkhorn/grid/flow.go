@@ -193,16 +193,16 @@ func newPoisson(rows, cols int, dx, dy float64, right, down, leak []float64) *po
 	h, w := (rows+p.sy)>>p.sy, (cols+p.sx)>>p.sx
 	joined := [2][]float64{make([]float64, h*w), make([]float64, h*w)}
 	at := func(i int) int { return i/cols>>p.sy*w + i%cols>>p.sx }
-	lost := make([]float64, h*w)
+	coarseLeak := make([]float64, h*w)
 	for i, x := range leak {
-		lost[at(i)] += x
+		coarseLeak[at(i)] += x
 	}
 	edges(rows, cols, func(axis, i, j int) {
 		if a := at(i); a != at(j) {
 			joined[axis][a] += factor[axis] * links[axis][i]
 		}
 	})
-	p.next = newPoisson(h, w, length[0], length[1], joined[0], joined[1], lost)
+	p.next = newPoisson(h, w, length[0], length[1], joined[0], joined[1], coarseLeak)
 	return p
 }
 

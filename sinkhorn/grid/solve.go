@@ -85,8 +85,8 @@ func (s *solver) multiplier(logS, lo, hi []float64, near float64) float64 {
 const (
 	// coarseSteps and fineSteps are the iterations at each Reg on coarse levels and on the grid itself.
 	coarseSteps, fineSteps = 30, 12
-	// settledResidual is the residual at which a coarse stage ends early.
-	settledResidual = 1e-5
+	// stageResidual is the residual at which a coarse stage ends early.
+	stageResidual = 1e-5
 	// extraShare extrapolates the prices linearly in Reg when Reg is halved: a half would be right for
 	// smooth problems, a quarter is never far wrong.
 	extraShare = 0.25
@@ -163,14 +163,14 @@ func (run *call) coarse(reg float64) (s *solver, before []float64, at float64) {
 func (run *call) hopeless(levels []*level, at int, s *solver) bool {
 	// Bounds on the grid itself decide. From twice the gap on, the coarse image makes them worth finding.
 	const clear = 2
-	if a := s.certify(); run.blur(a, a.lower) <= clear {
+	if a := s.certify(); run.bias(a, a.lower) <= clear {
 		return false
 	}
 	s = run.raise(levels, at, s, run.goal)
 	switch a := s.certify(); {
 	case run.keep(a):
 		run.r.Status = Converged
-	case run.blur(a, run.lower) > regLimit:
+	case run.bias(a, run.lower) > regLimit:
 		run.r.Status = RegLimit
 	default:
 		return false
@@ -178,17 +178,17 @@ func (run *call) hopeless(levels []*level, at int, s *solver) bool {
 	return true
 }
 
-// regLimit is the blur from which on Reg is given up. At 1 the posterior bound is what is asked for; it still falls a
+// regLimit is the bias from which on Reg is given up. At 1 the posterior bound is what is asked for; it still falls a
 // little as the prices converge, and TestRegTooLarge holds that a gap half as large again as the one reached is not
 // refused.
 const regLimit = 1.25
 
-// sharp is the blur up to which a Reg is worked at when the gap chooses it. It leaves to the defect of the columns as
-// much of the gap as to the entropy.
-const sharp = 0.5
+// smallBias is the bias up to which a Reg is worked at when the gap chooses it. It leaves to the defect of the columns
+// as much of the gap as to the entropy.
+const smallBias = 0.5
 
-// blur returns the entropy's part of the gap over the gap asked for: the posterior bound, or the gap if that is less.
-func (run *call) blur(a *answer, lower float64) float64 {
+// bias returns the entropy's part of the gap over the gap asked for: the posterior bound, or the gap if that is less.
+func (run *call) bias(a *answer, lower float64) float64 {
 	return min(a.posterior, a.upper-lower) / max(run.set.Gap*a.upper, leastGap*run.fine.largest())
 }
 
@@ -207,7 +207,7 @@ func (run *call) anneal(s *solver, before []float64, reg float64) {
 				run.r.Status = Converged
 				return
 			}
-			if run.set.Choose && run.blur(a, run.lower) <= sharp && run.last(s, reg) {
+			if run.set.Choose && run.bias(a, run.lower) <= smallBias && run.last(s, reg) {
 				return
 			}
 			// The gap is about proportional to Reg.
@@ -271,7 +271,7 @@ func (run *call) stage(s *solver, reg float64, steps int) bool {
 		}
 		s.step()
 		run.r.Iterations++
-		if s.residual <= settledResidual {
+		if s.residual <= stageResidual {
 			break
 		}
 	}
@@ -337,10 +337,10 @@ func (run *call) last(s *solver, reg float64) bool {
 				r.Status = Converged
 				return true
 			}
-			switch blur := run.blur(a, run.lower); {
-			case run.set.Choose && reg > run.goal && blur > sharp:
+			switch bias := run.bias(a, run.lower); {
+			case run.set.Choose && reg > run.goal && bias > smallBias:
 				return false
-			case !run.set.Choose && run.set.Tolerance == 0 && blur > regLimit:
+			case !run.set.Choose && run.set.Tolerance == 0 && bias > regLimit:
 				r.Status = RegLimit
 				return true
 			}

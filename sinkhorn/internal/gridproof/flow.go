@@ -106,19 +106,19 @@ func passing(ways [4]int, asks [][4]float64, give []float64) move {
 func (c *Case) mixing(side int, sums []float64) move {
 	block := func(i int) int { return i/c.cols/side*((c.cols+side-1)/side) + i%c.cols/side }
 	blocks := block(c.Kv-1) + 1
-	over, under, pool := make([]float64, blocks), make([]float64, blocks), make([]float64, blocks)
+	excess, deficit, pool := make([]float64, blocks), make([]float64, blocks), make([]float64, blocks)
 	for i, x := range sums {
-		over[block(i)] += math.Max(0, x-c.Q[i])
-		under[block(i)] += math.Max(0, c.Q[i]-x)
+		excess[block(i)] += math.Max(0, x-c.Q[i])
+		deficit[block(i)] += math.Max(0, c.Q[i]-x)
 	}
-	give, take := make([]float64, c.Kv), make([]float64, c.Kv)
+	give, fill := make([]float64, c.Kv), make([]float64, c.Kv)
 	for i, x := range sums {
-		switch a, b := over[block(i)], under[block(i)]; {
+		switch a, b := excess[block(i)], deficit[block(i)]; {
 		case a == 0 || b == 0:
 		case x > c.Q[i]:
 			give[i] = (x - c.Q[i]) / x * math.Min(1, b/a)
 		case x < c.Q[i]:
-			take[i] = (c.Q[i] - x) / b
+			fill[i] = (c.Q[i] - x) / b
 		}
 	}
 	return func(p []float64, _, _ int) (low, high int) {
@@ -130,7 +130,7 @@ func (c *Case) mixing(side int, sums []float64) move {
 				p[i] -= part
 			}
 		}
-		for i, x := range take {
+		for i, x := range fill {
 			if x > 0 {
 				p[i] += x * pool[block(i)]
 			}
