@@ -72,8 +72,11 @@ func TestWorkspaceIsReusable(t *testing.T) {
 		if err := s.in.set(p); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.solve(context.Background(), Settings{noKnapsack: true})
-		if err != nil {
+		if err := s.load(context.Background(), nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		var r Result
+		if err := s.finish(context.Background(), s.simplex(context.Background()), Settings{}, &r); err != nil {
 			t.Fatal(err)
 		}
 		checkResult(t, p, r)

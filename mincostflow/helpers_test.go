@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 )
 
@@ -22,6 +23,40 @@ const (
 func mustProject(t testing.TB, p Problem, s Settings) Result {
 	t.Helper()
 	r, err := Project(context.Background(), p, s)
+	mustBeOptimal(t, p, r, err)
+	return r
+}
+
+// mustSimplex is mustProject by the simplex, also for a single row with mass.
+func mustSimplex(t testing.TB, p Problem) Result {
+	t.Helper()
+	r, err := bySimplex(p, math.MaxInt)
+	mustBeOptimal(t, p, r, err)
+	return r
+}
+
+// mustBoth is mustProject by either method.
+func mustBoth(t testing.TB, p Problem) [2]Result {
+	t.Helper()
+	return [2]Result{mustProject(t, p, Settings{}), mustSimplex(t, p)}
+}
+
+// bySimplex is Project by the simplex, also for a single row with mass, as if the context ended after so many pivots.
+func bySimplex(p Problem, pivots int) (r Result, err error) {
+	s := new(solver)
+	ctx := numtest.Until{Context: context.Background(), Over: func() bool { return s.sx.Stats().Pivots >= pivots }}
+	if err = s.in.set(p); err == nil {
+		err = s.load(ctx, nil, 0)
+	}
+	if err == nil {
+		err = s.finish(ctx, s.simplex(ctx), Settings{}, &r)
+	}
+	return r, err
+}
+
+// mustBeOptimal checks everything that every optimal result promises.
+func mustBeOptimal(t testing.TB, p Problem, r Result, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatalf("Project(%v) = %v", describe(p), err)
 	}
@@ -31,7 +66,6 @@ func mustProject(t testing.TB, p Problem, s Settings) Result {
 	checkResult(t, p, r)
 	checkGap(t, p, r)
 	checkSlackness(t, p, r)
-	return r
 }
 
 // checkSlackness checks the signs of an optimum: a column whose price is positive is at its lower

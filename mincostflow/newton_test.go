@@ -1,7 +1,6 @@
 package mincostflow
 
 import (
-	"context"
 	"errors"
 	"math"
 	"reflect"
@@ -41,10 +40,10 @@ func TestNewtonStart(t *testing.T) {
 	for seed := range n {
 		d := newDraw(uint64(seed) + 24e6)
 		p := d.wideProblem()
-		r := mustProject(t, p, Settings{noKnapsack: true})
+		r := mustSimplex(t, p)
 		// Stopped anywhere.
 		limit := 1 + d.Intn(r.Stats.Pivots+1)
-		s, err := Project(context.Background(), p, Settings{noKnapsack: true, maxPivots: limit})
+		s, err := bySimplex(p, limit)
 		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
@@ -83,7 +82,7 @@ func TestHeavyStart(t *testing.T) {
 		d := newDraw(uint64(seed) + 27e6)
 		p := d.heavyProblem()
 		r := mustProject(t, p, Settings{})
-		stopped, err := Project(context.Background(), p, Settings{maxPivots: 1 + d.Intn(r.Stats.Pivots+1)})
+		stopped, err := bySimplex(p, 1+d.Intn(r.Stats.Pivots+1))
 		if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatal(err)
 		}
@@ -159,8 +158,7 @@ func TestNewtonOddCosts(t *testing.T) {
 			}
 		}
 		m := d.masses(kv)
-		mustProject(t, Problem{Cost: c, Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)},
-			Settings{noKnapsack: true})
+		mustSimplex(t, Problem{Cost: c, Source: d.masses(k), Lo: scaled(m, 0.5), Hi: scaled(m, 2)})
 	}
 }
 
@@ -203,8 +201,7 @@ func TestNewtonFarColumn(t *testing.T) {
 				}
 			}
 			e := math.Exp(0.5)
-			r := mustProject(t, Problem{Cost: c, Source: uniform(k), Lo: repeat(1/e/kv, kv), Hi: repeat(e/kv, kv)},
-				Settings{noKnapsack: true})
+			r := mustSimplex(t, Problem{Cost: c, Source: uniform(k), Lo: repeat(1/e/kv, kv), Hi: repeat(e/kv, kv)})
 			pivots += r.Stats.Pivots
 		}
 		if far == 0 {

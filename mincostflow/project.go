@@ -54,10 +54,10 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 	return r, err
 }
 
-// run solves the loaded instance. If that is an error other than ErrNotConverged, r is emptied.
+// run solves the loaded instance. Errors: those of finish.
 func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 	var a answer
-	if len(s.in.Rows) == 1 && !settings.noKnapsack {
+	if len(s.in.Rows) == 1 {
 		s.sx.Watch(context.Background())
 		a = s.knapsack()
 		s.bound(&a) // reads that row again
@@ -66,8 +66,13 @@ func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 			a.status = Cancelled // as promised for every instance, though there was no need
 		}
 	} else {
-		a = s.simplex(ctx, settings)
+		a = s.simplex(ctx)
 	}
+	return s.finish(ctx, a, settings, r)
+}
+
+// finish fills in r. If that is an error other than ErrNotConverged, r is emptied.
+func (s *solver) finish(ctx context.Context, a answer, settings Settings, r *Result) error {
 	if err := s.fillResult(r, a, settings); err != nil {
 		r.empty()
 		return err

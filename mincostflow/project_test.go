@@ -3,7 +3,6 @@ package mincostflow
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"reflect"
@@ -89,12 +88,11 @@ func TestProject(t *testing.T) {
 			Problem{Cost: dense(t, []float64{1, 1, 3}, []float64{1, 1, 3}, []float64{3, 3, 1}),
 				Source: []float64{0.25, 0.25, 0.5}, Lo: repeat(0.25, 3), Hi: []float64{0.25, 0.25, 0.5}}, 1},
 	} {
-		for _, m := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/simplex %v", c.name, m), func(t *testing.T) {
-				r := mustProject(t, c.p, Settings{noKnapsack: m})
+		t.Run(c.name, func(t *testing.T) {
+			for _, r := range mustBoth(t, c.p) {
 				numtest.Near(t, "Objective", r.Objective, c.want, nearOptimum)
-			})
-		}
+			}
+		})
 	}
 }
 
@@ -180,8 +178,7 @@ func TestInexactMasses(t *testing.T) {
 		// 2^-1074 above one: the exact sum decides, not the rounded one.
 		p := Problem{Cost: dense(t, []float64{1, 5}), Source: []float64{1}, Lo: []float64{1, math.SmallestNonzeroFloat64},
 			Hi: []float64{1, 1}}
-		mustProject(t, p, Settings{})
-		mustProject(t, p, Settings{noKnapsack: true})
+		mustBoth(t, p)
 	})
 }
 
@@ -202,11 +199,7 @@ func TestTightMassPrices(t *testing.T) {
 		} else {
 			p.Lo, p.Hi = scaled(m, 1/wide), m
 		}
-		for _, simplex := range []bool{false, true} {
-			r, err := Project(context.Background(), p, Settings{noKnapsack: simplex})
-			if err != nil {
-				t.Fatalf("%v: %v", describe(p), err)
-			}
+		for _, r := range mustBoth(t, p) {
 			dual := new(big.Rat)
 			sum := numSum(p.Source)
 			for i, x := range p.Source {
@@ -232,8 +225,8 @@ func TestTightMassPrices(t *testing.T) {
 			// The sum of the bounds misses 1 by at most 1e-15 here, and prices are at most max C.
 			gap, _ := new(big.Rat).Sub(rat(r.Objective), dual).Float64()
 			if !(math.Abs(gap) <= 1e-14*maxCost(p)) {
-				t.Errorf("%v, simplex %v: the prices prove the objective only up to %v of max C %v (k %d)", describe(p), simplex,
-					gap, maxCost(p), k)
+				t.Errorf("%v, %+v: the prices prove the objective only up to %v of max C %v (k %d)", describe(p), r.Stats, gap,
+					maxCost(p), k)
 			}
 		}
 		switch s := numSum(m).Cmp(rat(1)); {
@@ -265,8 +258,7 @@ func TestSubnormalMass(t *testing.T) {
 		{Cost: dense(t, []float64{0, 1e300}, []float64{1e308, 1e307}, []float64{1e308, 1}),
 			Source: []float64{1 - 9e-10, 3e-320, 1e-310}, Lo: []float64{0, 0}, Hi: []float64{1, 1}},
 	} {
-		mustProject(t, p, Settings{})
-		mustProject(t, p, Settings{noKnapsack: true})
+		mustBoth(t, p)
 	}
 }
 
@@ -392,7 +384,7 @@ func TestInstancesUsersReport(t *testing.T) {
 func TestNearTiesUnderWideBounds(t *testing.T) {
 	for _, row := range [][]float64{{1 + 0x1p-50, 1, 1.5}, {1, 1 + 0x1p-50, 1.5}, {1.5, 1 + 0x1p-51, 1}} {
 		p := Problem{Cost: dense(t, row, row), Source: []float64{0.5, 0.5}, Lo: repeat(0.25, 3), Hi: repeat(1e12, 3)}
-		mustProject(t, p, Settings{noKnapsack: true})
+		mustSimplex(t, p)
 	}
 }
 
@@ -603,7 +595,7 @@ func TestNegativeZeroIsZero(t *testing.T) {
 	}
 }
 
-// TestStops: wherever a solve is stopped, by the context or the pivot limit, the result is feasible
+// TestStops: wherever a solve is stopped, after some looks at the context or some pivots, the result is feasible
 // and its bounds hold.
 func TestStops(t *testing.T) {
 	var problems []Problem
@@ -647,7 +639,7 @@ func TestStops(t *testing.T) {
 		}
 		step := 1
 		for limit := 1; ; limit += step {
-			r, err := Project(context.Background(), p, Settings{maxPivots: limit, noKnapsack: true})
+			r, err := bySimplex(p, limit)
 			if r.Stats.Pivots > limit+1 {
 				t.Fatalf("%d pivots, at most %d asked for", r.Stats.Pivots, limit)
 			}

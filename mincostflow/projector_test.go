@@ -81,7 +81,7 @@ func TestProjector(t *testing.T) {
 			p.Cost = g
 			p.Lo, p.Hi = box(d.masses(k), 1)
 		}
-		settings := Settings{noKnapsack: d.Intn(2) == 1, AllRows: d.Intn(3) == 0}
+		settings := Settings{AllRows: d.Intn(3) == 0}
 		k, _ := p.Cost.Dims()
 		users := crowd(d, k, 20)
 		type outcome struct {

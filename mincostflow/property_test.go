@@ -54,8 +54,19 @@ func shares(t *rapid.T, n int, name string) []float64 {
 }
 
 // solved is Project with every check.
-func solved(t *rapid.T, p Problem, s Settings) Result {
-	r, err := Project(context.Background(), p, s)
+func solved(t *rapid.T, p Problem) Result {
+	r, err := Project(context.Background(), p, Settings{})
+	return proved(t, p, r, err)
+}
+
+// solvedBySimplex is the same, also for a single row with mass.
+func solvedBySimplex(t *rapid.T, p Problem) Result {
+	r, err := bySimplex(p, math.MaxInt)
+	return proved(t, p, r, err)
+}
+
+// proved checks a result.
+func proved(t *rapid.T, p Problem, r Result, err error) Result {
 	if err != nil {
 		t.Fatalf("Project: %v", err)
 	}
@@ -84,7 +95,7 @@ func TestGenerator(t *testing.T) {
 		if err := new(solver).in.set(p); err != nil {
 			t.Fatalf("%v", err)
 		}
-		r := solved(t, p, Settings{noKnapsack: true})
+		r := solvedBySimplex(t, p)
 		note := func(name string, yes bool) {
 			if yes {
 				seen[name]++
@@ -111,7 +122,7 @@ func TestGenerator(t *testing.T) {
 func TestLawOfMethods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		same(t, "knapsack and simplex", solved(t, p, Settings{}), solved(t, p, Settings{noKnapsack: true}))
+		same(t, "knapsack and simplex", solved(t, p), solvedBySimplex(t, p))
 	})
 }
 
@@ -119,9 +130,9 @@ func TestLawOfMethods(t *testing.T) {
 func TestLawOfWeakDuality(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
-		best := solved(t, p, Settings{noKnapsack: true})
+		best := solvedBySimplex(t, p)
 		n := rapid.IntRange(1, 20).Draw(t, "pivots")
-		r, _ := Project(context.Background(), p, Settings{noKnapsack: true, maxPivots: n})
+		r, _ := bySimplex(p, n)
 		if r.Upper < best.Lower || r.Lower > best.Upper {
 			t.Fatalf("after %d pivots: [%v, %v] at %v; optimum in [%v, %v]", n, r.Lower, r.Upper, r.Objective, best.Lower,
 				best.Upper)
@@ -163,7 +174,7 @@ func TestLawOfPermutation(t *testing.T) {
 		k, kv := p.Cost.Dims()
 		rows := rapid.Permutation(indices(k)).Draw(t, "rows")
 		cols := rapid.Permutation(indices(kv)).Draw(t, "columns")
-		same(t, "permutation", solved(t, p, Settings{}), solved(t, permuted(p, rows, cols), Settings{}))
+		same(t, "permutation", solved(t, p), solved(t, permuted(p, rows, cols)))
 	})
 }
 
@@ -182,9 +193,9 @@ func TestLawOfRowOffsets(t *testing.T) {
 				d.Data[i*kv+j] += f
 			}
 		}
-		a := solved(t, p, Settings{})
+		a := solved(t, p)
 		p.Cost = d
-		b := solved(t, p, Settings{})
+		b := solved(t, p)
 		// One rounding of the sums below, outward.
 		a.Lower = math.Nextafter(a.Lower+offset, 0)
 		a.Upper = math.Nextafter(a.Upper+offset, math.Inf(1))
@@ -197,11 +208,11 @@ func TestLawOfScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
 		s := rapid.IntRange(-800, 800).Draw(t, "s")
-		a := solved(t, p, Settings{})
+		a := solved(t, p)
 		c := p.Cost.(*cost.Dense)
 		by := math.Ldexp(1, s)
 		p.Cost = &cost.Dense{K: c.K, Kv: c.Kv, Data: scaled(c.Data, by)}
-		b := solved(t, p, Settings{})
+		b := solved(t, p)
 		a.Potentials.F, a.Potentials.G = scaled(a.Potentials.F, by), scaled(a.Potentials.G, by)
 		a.Objective *= by
 		a.Lower *= by
@@ -223,7 +234,7 @@ func TestLawOfSplitting(t *testing.T) {
 		q.Source[k] *= 0.75
 		q.Lo[j], q.Hi[j] = q.Lo[j]/2, q.Hi[j]/2
 		q.Lo[kv], q.Hi[kv] = q.Lo[kv]/2, q.Hi[kv]/2
-		same(t, "splitting", solved(t, p, Settings{}), solved(t, q, Settings{}))
+		same(t, "splitting", solved(t, p), solved(t, q))
 	})
 }
 
@@ -233,7 +244,7 @@ func TestLawOfMonotony(t *testing.T) {
 		p := problems(t)
 		q := p
 		q.Lo, q.Hi = scaled(p.Lo, 0.5), scaled(p.Hi, 2)
-		if a, b := solved(t, p, Settings{}), solved(t, q, Settings{}); b.Lower > a.Upper {
+		if a, b := solved(t, p), solved(t, q); b.Lower > a.Upper {
 			t.Fatalf("larger box: [%v, %v], smaller: [%v, %v]", b.Lower, b.Upper, a.Lower, a.Upper)
 		}
 	})
@@ -258,7 +269,7 @@ func TestLawOfFixedPoints(t *testing.T) {
 		for j := range kv {
 			q.Lo[j] *= 0.5
 		}
-		if r := solved(t, q, Settings{noKnapsack: true}); r.Objective != 0 {
+		if r := solvedBySimplex(t, q); r.Objective != 0 {
 			t.Fatalf("Objective = %v, want 0", r.Objective)
 		}
 	})

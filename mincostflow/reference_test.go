@@ -39,8 +39,7 @@ func TestReference(t *testing.T) {
 			if !ok {
 				t.Fatalf("optimal %q", x.Optimal)
 			}
-			for _, m := range []bool{false, true} {
-				r := mustProject(t, p, Settings{noKnapsack: m})
+			for _, r := range mustBoth(t, p) {
 				top := maxCost(p)
 				numtest.NearRat(t, "Objective", r.Objective, want,
 					numtest.Tol{Abs: 1e-12 * top, Why: "the promise for reference values"})

@@ -135,8 +135,8 @@ func TestAgainstExactShortestPaths(t *testing.T) {
 		if want == nil {
 			t.Fatalf("%v: the second opinion found no flow", describe(p))
 		}
-		for _, m := range []bool{false, true} {
-			between(t, p, mustProject(t, p, Settings{noKnapsack: m}), want, "exact shortest paths")
+		for _, r := range mustBoth(t, p) {
+			between(t, p, r, want, "exact shortest paths")
 		}
 		done++
 	}
@@ -174,7 +174,7 @@ func TestSpreadOfCosts(t *testing.T) {
 		if d.Intn(3) == 0 {
 			p.Lo, p.Hi = m, m
 		}
-		r := mustProject(t, p, Settings{noKnapsack: true})
+		r := mustSimplex(t, p)
 		want := exactOptimum(p)
 		between(t, p, r, want, "exact shortest paths")
 		var dearest float64
@@ -260,7 +260,7 @@ func TestAgainstEnumeration(t *testing.T) {
 			}
 		}
 		place(0, 0, mu[0], 0)
-		r := mustProject(t, p, Settings{noKnapsack: true})
+		r := mustSimplex(t, p)
 		between(t, p, r, rat(best/units), "enumeration")
 		// The data are dyadic, so nothing at all needs rounding here.
 		if r.Objective != best/units {
@@ -364,8 +364,8 @@ func TestPointMassIsKnapsack(t *testing.T) {
 		}
 		p.Source[at] = 1
 		want := greedy(p.Cost.Row(at, nil), p.Lo, p.Hi)
-		for _, m := range []bool{false, true} {
-			between(t, p, mustProject(t, p, Settings{noKnapsack: m}), want, "greedy")
+		for _, r := range mustBoth(t, p) {
+			between(t, p, r, want, "greedy")
 		}
 	}
 }

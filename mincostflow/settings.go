@@ -10,7 +10,4 @@ type Settings struct {
 	// do. Every row with mass that fits is computed once, and the others once for each sweep. 0 means 256 MiB, and a
 	// negative number means no copies. Results do not depend on Memory, bit for bit. (A *cost.Dense is not copied.)
 	Memory int64
-
-	noKnapsack bool // for tests: the simplex also for a single row with mass
-	maxPivots  int  // for tests: as if the context ended after so many; 0 is no limit
 }

@@ -33,8 +33,8 @@ func (s *solver) load(ctx context.Context, known *simplex.Costs, memory int64) e
 const refineTol = 0x1p-46
 
 // simplex solves the loaded instance.
-func (s *solver) simplex(ctx context.Context, settings Settings) answer {
-	s.sx.Start(ctx, settings.maxPivots)
+func (s *solver) simplex(ctx context.Context) answer {
+	s.sx.Start(ctx)
 	for s.sx.Run() {
 		a := s.optimum()
 		switch {

@@ -64,7 +64,7 @@ func TestReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Project(ctx, p, Settings{maxPivots: 5})
+		r, err := bySimplex(p, 5)
 		if !errors.Is(err, wpmerr.ErrNotConverged) {
 			t.Fatalf("error %v, want ErrNotConverged", err)
 		}
@@ -111,7 +111,7 @@ func TestReports(t *testing.T) {
 		// pyemd 36, 58: costs had to be symmetric over one support, and were read as if they were.
 		p := Problem{Cost: dense(t, []float64{0, 5}, []float64{1, 0}, []float64{9, 7}), Source: []float64{1, 0, 0},
 			Lo: []float64{0.5, 0.5}, Hi: []float64{0.5, 0.5}}
-		if r := mustProject(t, p, Settings{noKnapsack: true}); r.Objective != 2.5 {
+		if r := mustSimplex(t, p); r.Objective != 2.5 {
 			t.Errorf("Objective = %v, want 2.5", r.Objective)
 		}
 	})
@@ -135,12 +135,6 @@ func TestReports(t *testing.T) {
 			}
 		}
 	})
-}
-
-// mustSimplex is mustProject without the knapsack.
-func mustSimplex(t *testing.T, p Problem) Result {
-	t.Helper()
-	return mustProject(t, p, Settings{noKnapsack: true})
 }
 
 // computed is a cost that has no storage and counts what is read.

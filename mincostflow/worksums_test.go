@@ -19,12 +19,12 @@ func TestWorkSums(t *testing.T) {
 		draw func(d draw, s *Stats)
 	}{
 		{"small", Stats{Pivots: 1684, Degenerate: 316, Sweeps: 318, Rescales: 18},
-			func(d draw, s *Stats) { s.project(t, d.problem(8), Settings{noKnapsack: true}) }},
+			func(d draw, s *Stats) { s.add(mustSimplex(t, d.problem(8)).Stats) }},
 		{"medium", Stats{Pivots: 6432, Degenerate: 973, Sweeps: 391, Rescales: 79},
 			func(d draw, s *Stats) { s.project(t, d.problem(24), Settings{}) }},
 		{"wide", Stats{Pivots: 7712, Degenerate: 287, Sweeps: 741, Rescales: 13}, func(d draw, s *Stats) {
 			if d.Intn(4) == 0 {
-				s.project(t, d.wideProblem(), Settings{noKnapsack: true})
+				s.add(mustSimplex(t, d.wideProblem()).Stats)
 			}
 		}},
 		// more rows than columns
@@ -80,10 +80,10 @@ func TestStoppedGaps(t *testing.T) {
 	for seed := range 150 {
 		d := newDraw(uint64(seed) + 77e6)
 		p := d.problem(12)
-		r := mustProject(t, p, Settings{noKnapsack: true})
+		r := mustSimplex(t, p)
 		for n := range tests {
 			tt := &tests[n]
-			s, err := Project(context.Background(), p, Settings{noKnapsack: true, maxPivots: tt.limit(r.Stats.Pivots)})
+			s, err := bySimplex(p, tt.limit(r.Stats.Pivots))
 			if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
 				t.Fatal(err)
 			}

@@ -24,3 +24,17 @@ func (c *Asked) Err() error {
 	}
 	return nil
 }
+
+// Until is a context that ends as soon as Over says so.
+type Until struct {
+	context.Context
+	Over func() bool
+}
+
+// Err returns context.Canceled once it has ended.
+func (c Until) Err() error {
+	if c.Over() {
+		return context.Canceled
+	}
+	return nil
+}

@@ -39,28 +39,28 @@ type Settings struct {
 //
 // See the package comment for the method and what it costs.
 func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
-	return project(wpmerr.Context(ctx), p, settings, 0)
+	s := solvers.Get().(*simplex.Solver)
+	defer func() {
+		s.Forget()
+		solvers.Put(s)
+	}()
+	return project(wpmerr.Context(ctx), s, p, settings)
 }
 
-// project is Project, as if the context ended after so many pivots; 0 is no limit.
-func project(ctx context.Context, p Problem, settings Settings, mostPivots int) (Result, error) {
-	c := call{p: p, settings: settings}
+// project is Project with a workspace.
+func project(ctx context.Context, s *simplex.Solver, p Problem, settings Settings) (Result, error) {
+	c := call{Solver: s, p: p, settings: settings}
 	var err error
 	if c.k, c.kv, c.n, err = p.check(); err != nil {
 		return Result{}, err
 	}
-	c.Solver = solvers.Get().(*simplex.Solver)
-	defer func() {
-		c.Forget()
-		solvers.Put(c.Solver)
-	}()
 	c.units = p.units(c.n)
 	if err := c.Load(ctx, c.units, nil, settings.Memory); errors.Is(err, wpmerr.ErrNotConverged) {
 		return c.unread(), err
 	} else if err != nil {
 		return Result{}, err
 	}
-	c.Start(ctx, mostPivots)
+	c.Start(ctx)
 	r, err := c.optimise()
 	if err == nil && r.Status == Cancelled {
 		err = fmt.Errorf("%w after %d pivots", wpmerr.Ended(ctx), r.Stats.Pivots)

@@ -298,7 +298,7 @@ func TestStop(t *testing.T) {
 			}
 		}
 		for limit := 1; ; limit++ {
-			if r, err := project(context.Background(), p, Settings{}, limit); check(r, err, Cancelled) {
+			if r, err := projectUntil(p, limit); check(r, err, Cancelled) {
 				break
 			}
 		}

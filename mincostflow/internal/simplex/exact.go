@@ -86,7 +86,7 @@ func (s *Solver) rawCost(v int32) float64 {
 func (e *exactPrices) repair(s *Solver) bool {
 	t := &s.tree
 	for clean, i := 0, 0; clean <= t.k; i++ { // the slack arcs count as one row more
-		if s.pr.limited() || !s.watch.row(t.n) {
+		if !s.watch.look() {
 			return false
 		}
 		if i > t.k {

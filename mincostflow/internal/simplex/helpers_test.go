@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/mincostflow/internal/start"
 )
@@ -40,6 +41,11 @@ func loaded(t *testing.T, p Problem) *Solver {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// pivots is a context that ends when s has made so many pivots.
+func pivots(s *Solver, most int) context.Context {
+	return numtest.Until{Context: context.Background(), Over: func() bool { return s.tree.pivots >= most }}
 }
 
 // optimise goes on until no finer grid gains anything, and reports whether it could.

@@ -20,8 +20,6 @@ const (
 	rowBlock, slackBlock       = 4, 32
 	fewRows                    = 64
 	fewRowBlock, fewSlackBlock = 2, 128
-	// The context is asked every pollEvery steps.
-	pollEvery = 64
 	// sweepBlocks blocks of rows, or up to mostBlocks of sweepRows or more each, are priced one after the other where
 	// pivots go on meanwhile.
 	sweepBlocks = 8
@@ -51,10 +49,8 @@ type pricer struct {
 	work   pricing
 	proved proved
 	sweeps int // complete ones
-	polls  int // steps since begin; every pollEvery of them the context is asked
 
-	mostPivots int      // if a test limits them
-	position   position // of rounds
+	position position // of rounds
 }
 
 // pricing is what price reads and changes while pivots may go on.
@@ -78,16 +74,10 @@ type proved struct {
 	grid float64
 }
 
-// going reports whether the search may go on.
-func (p *pricer) going() bool { return !p.limited() && p.watch.look() }
-
-// limited reports whether a test lets it pivot no more.
-func (p *pricer) limited() bool { return p.mostPivots > 0 && p.tree.pivots >= p.mostPivots }
-
 // run pivots until no arc improves the plan by more than half a grid for a unit of mass, or a potential leaves the
 // range in which arithmetic is exact (tree.outOfRange). It reports whether it could before it had to stop.
 func (p *pricer) run() bool {
-	if !p.going() {
+	if !p.watch.look() {
 		return false
 	}
 	p.next = 0
@@ -183,8 +173,7 @@ func (p *pricer) search(at *position, effort int64, again bool) (ok bool) {
 		if !lists && !columns.more() {
 			break
 		}
-		if p.polls++; (p.polls%pollEvery == 0 || p.limited()) && !p.going() {
-			ok = false
+		if ok = p.watch.look(); !ok {
 			break
 		}
 		if lists {

@@ -36,10 +36,9 @@ const (
 // pool keeps workspaces for smaller problems.
 var pool = sync.Pool{New: func() any { return new(Solver) }}
 
-// Start makes the first tree. The solver stops for good when ctx ends, or, in tests, after so many pivots if that is
-// not zero.
-func (s *Solver) Start(ctx context.Context, mostPivots int) {
-	s.begin(ctx, mostPivots)
+// Start makes the first tree. The solver stops for good when ctx ends.
+func (s *Solver) Start(ctx context.Context) {
+	s.begin(ctx)
 	f, p := &s.forest, &s.rows.p
 	problem := start.Problem{Supply: p.Supply, Low: p.Low, Room: p.Room, Top: s.rows.top(), Costs: &s.costs}
 	k, much := len(p.Supply), uint64(math.MaxUint64)
@@ -57,13 +56,12 @@ func (s *Solver) Start(ctx context.Context, mostPivots int) {
 }
 
 // begin makes ready for the problem.
-func (s *Solver) begin(ctx context.Context, mostPivots int) {
+func (s *Solver) begin(ctx context.Context) {
 	s.Watch(ctx)
 	p, t := &s.rows.p, &s.tree
 	t.low, t.room = p.Low, p.Room
 	s.costs = costs{&s.rows, &s.watch}
-	s.pr.tree, s.pr.costs, s.pr.mostPivots = t, &s.costs, mostPivots
-	s.pr.sweeps, s.pr.polls = 0, 0
+	s.pr.tree, s.pr.costs, s.pr.sweeps = t, &s.costs, 0
 	s.rescales, s.retried = -1, false
 	// An artificial arc that costs more than every real one is enough: the rows and columns form
 	// a complete graph, so flow on artificial arcs could be rerouted over a single real one.
@@ -128,7 +126,7 @@ func (s *starter) Solve(small *start.Smaller, prices []float64) bool {
 	r.p = Problem{Rows: b.list, Supply: small.Supply, Low: small.Low, Room: small.Room}
 	r.data, r.held, r.alone = small.Costs, r.held[:0], s.rows.alone
 	r.most, r.exp = slices.Max(small.Costs), 0 // they are scaled already
-	b.Start(s.watch.ctx, 0)
+	b.Start(s.watch.ctx)
 	ok := b.Run()
 	copy(prices, b.tree.pi)
 	s.watch.over = s.watch.over || b.watch.over

@@ -72,7 +72,7 @@ func (p *pricer) roundBesideBlock() (clean, ok bool) {
 func (p *pricer) first(block int) int { return int(int64(block) * int64(p.tree.k) / int64(p.blocks)) }
 
 // roundAndPrice makes a round and prices a block, at the same time if the rows are worth it, and returns what each of
-// them reports. Neither reads what the other changes: a round reads the lists, and changes the tree, watch, polls and
+// them reports. Neither reads what the other changes: a round reads the lists, and changes the tree, watch and
 // position; price reads the costs and the grid, and changes work and the buffers of rows. So the result does not depend
 // on which is first. The lists change afterwards, in listFound.
 func (p *pricer) roundAndPrice(from, end int) (ok, priced bool) {

@@ -16,7 +16,7 @@ func TestTreeInvariants(t *testing.T) {
 		p := problem(given.NewHard(uint64(seed) + 20e6).Units(7))
 		for limit := 1; ; limit++ {
 			s := loaded(t, p)
-			s.Start(context.Background(), limit)
+			s.Start(pivots(s, limit))
 			done := s.optimise()
 			checkTree(t, s)
 			if done {
@@ -36,7 +36,7 @@ func TestSettle(t *testing.T) {
 			var trees [2]*basis
 			for n := range trees {
 				s := loaded(t, p)
-				s.Start(context.Background(), limit)
+				s.Start(pivots(s, limit))
 				s.optimise()
 				b := &s.tree
 				if trees[n] = b; n == 1 {
@@ -52,7 +52,7 @@ func TestSettle(t *testing.T) {
 						}
 					}
 				}
-				s.pr.mostPivots = limit + 40
+				s.Watch(pivots(s, limit+40))
 				s.pr.run()
 				checkTree(t, s)
 			}
@@ -89,12 +89,12 @@ func TestWidePotentials(t *testing.T) {
 		}
 		p := problem(u)
 		star := loaded(t, p)
-		star.Start(context.Background(), 0)
+		star.Start(context.Background())
 		want := mustOptimise(t, star)
 		// The largest cost is below 1, artificial arcs cost 0.9, and 2^51 grids are 2^(51-bits).
 		for _, bits := range []int{51, 52, 60, 70} {
 			s := loaded(t, p)
-			s.Start(context.Background(), 0)
+			s.Start(context.Background())
 			x := s
 			x.tried, x.rescales = x.tried+gridBits-bits, -1
 			x.setGrid(x.tried, x.full)
@@ -125,7 +125,7 @@ func TestCheapArtificialArcs(t *testing.T) {
 	raised := 0
 	for seed := range 200 {
 		s := loaded(t, problem(given.NewHard(uint64(seed)+23e6).Units(7)))
-		s.Start(context.Background(), 0)
+		s.Start(context.Background())
 		s.setGrid(s.tried, s.full/1024)
 		s.rescales = 0
 		mustOptimise(t, s)
