@@ -134,34 +134,22 @@ func (w *work) cheapest(row []float64) (at int, least float64) {
 // row, each of which may have to be computed. It reports whether there was time.
 func (w *work) readCosts(f *start.Forest) bool {
 	k, far := len(w.p.Supply), float64(seedWidths*w.width)
-	// Column j is 2j on the list of the row that it hangs from, and 2j + 1 on that of the second best.
-	w.first, w.next = num.Grow(w.first, len(w.heavy)), num.Grow(w.next, 2*len(w.p.Low))
-	for n := range w.first {
-		w.first[n] = -1
-	}
-	list := func(n int32, e int) { w.next[e], w.first[n] = w.first[n], e }
-	for j := len(w.p.Low) - 1; j >= 0; j-- {
-		v := &w.served[j]
-		if w.live(j) && v.second >= 0 && v.gap < far {
-			list(v.second, 2*j+1)
-		}
-		if f.Parent[k+j] >= 0 {
-			list(v.by, 2*j)
-		}
-	}
 	for n, i := range w.heavy {
-		if w.first[n] < 0 {
-			continue
-		}
 		row, ok := w.p.Costs.Row(int(i))
 		if !ok {
 			return false
 		}
-		for e := w.first[n]; e >= 0; e = w.next[e] {
-			if j := e / 2; e%2 == 0 {
-				f.Cost[k+j] = row[j]
-			} else {
-				f.Arcs = append(f.Arcs, start.Arc{I: i, J: int32(j), Cost: row[j]})
+		served := w.served[:len(row)]
+		for j, c := range row {
+			switch v := &served[j]; int32(n) {
+			case v.by:
+				if f.Parent[k+j] >= 0 {
+					f.Cost[k+j] = c
+				}
+			case v.second:
+				if v.gap < far && w.live(j) {
+					f.Arcs = append(f.Arcs, start.Arc{I: i, J: int32(j), Cost: c})
+				}
 			}
 		}
 	}

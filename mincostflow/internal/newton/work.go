@@ -45,9 +45,8 @@ type work struct {
 	step   []float64
 	slope  []float64 // k x k, minus the Hessian of the smoothed dual value; off the diagonal, two entries add up to one
 
-	served      []service // of every column
-	spare       []uint64  // what columns get from heavy rows
-	first, next []int     // the columns of every heavy row, as lists
+	served []service // of every column
+	spare  []uint64  // what columns get from heavy rows
 }
 
 // sample stands for some columns.

@@ -25,16 +25,14 @@ const (
 	maxExp = 1000
 )
 
-// rows are the rows of a cost matrix that take part, counted from 0, scaled where they must be. They are read in place
-// where that is possible, and from copies as far as the memory goes.
+// rows are the rows of a cost matrix that take part, counted from 0, scaled where they must be.
 type rows struct {
-	p     Problem
-	data  []float64   // of a cost.Dense, else nil
-	whole [][]float64 // all rows of the matrix, if Costs hold them
-	held  [][]float64 // copies of the first rows that take part
-	most  float64     // largest cost that can be paid (rows and columns that take part), unscaled
-	exp   int         // scaled rows are rows times 2^exp
-	alone bool        // read by one goroutine: whoever has many problems with known costs shares the processors
+	p      Problem
+	held   [][]float64 // the first rows, in place or copied; the others are computed
+	copies [][]float64 // memory for copies
+	most   float64     // largest cost that can be paid (rows and columns that take part), unscaled
+	exp    int         // scaled rows are rows times 2^exp
+	alone  bool        // read by one goroutine: whoever has many problems with known costs shares the processors
 
 	buffers
 	spare *parallel.Spare[buffers] // for other goroutines
@@ -43,37 +41,45 @@ type rows struct {
 // buffers are for matrices that compute their rows, and for exp != 0.
 type buffers struct{ buf, scaled []float64 }
 
-// reset makes r read the rows of its problem, and chooses how many are to be copied: those that fit into memory bytes,
-// if the matrix computes its rows anew for every reader and none are held yet.
-func (r *rows) reset(memory int64) {
-	r.data, r.exp, r.held = nil, 0, r.held[:0]
-	if d, ok := r.p.Cost.(*cost.Dense); ok {
-		r.data = d.Data
+// reset makes r read the rows of its problem, in place if the matrix or whole holds them. Of a matrix that computes them,
+// it makes place for copies of as many as fit into memory bytes.
+func (r *rows) reset(whole [][]float64, memory int64) {
+	kv := len(r.p.Low)
+	r.exp, r.held, r.copies = 0, r.held[:0], r.copies[:0]
+	d, dense := r.p.Cost.(*cost.Dense)
+	if !dense {
+		r.buf = num.Grow(r.buf, kv)
+	}
+	if !dense && whole == nil {
+		fit := rowcache.Fit(memory, len(r.p.Rows), kv)
+		r.copies = slices.Grow(r.copies, fit)[:fit] // with the rows of the last problem, to be used again
 		return
 	}
-	r.buf = num.Grow(r.buf, len(r.p.Low))
-	if r.whole != nil {
-		return
+	for _, i := range r.p.Rows {
+		if dense {
+			r.held = append(r.held, d.Data[i*kv:(i+1)*kv:(i+1)*kv])
+		} else {
+			r.held = append(r.held, whole[i])
+		}
 	}
-	fit := rowcache.Fit(memory, len(r.p.Rows), len(r.p.Low))
-	r.held = slices.Grow(r.held, fit)[:fit] // with the rows of the last problem, to be used again
 }
 
 // load reads and checks the rows, copies those that fit into memory bytes, and finds the scale of their costs. It
 // returns ErrNotConverged if the context ends before; up to fewLoaded rows are read whatever it says.
 func (r *rows) load(ctx context.Context, memory int64) error {
-	r.whole, r.alone = nil, false
-	r.reset(memory)
+	r.alone = false
+	r.reset(nil, memory)
 	tops, mask := make([]float64, len(r.p.Rows)), columns(r.p.Low, r.p.Room)
 	if len(r.p.Rows) <= fewLoaded {
 		ctx = context.Background()
 	}
 	r.most = math.MaxFloat64
-	err := read(ctx, r.p.Cost, r.p.Rows, r.held, func(n int, row []float64) (err error) {
+	err := read(ctx, r.p.Cost, r.p.Rows, r.copies, func(n int, row []float64) (err error) {
 		tops[n], err = checkRow(r.p.Rows[n], row, len(r.p.Low), mask)
 		return err
 	})
 	if err == nil {
+		r.held = append(r.held, r.copies...)
 		r.setScale(slices.Max(tops))
 	}
 	return err
@@ -122,21 +128,22 @@ func ReadCosts(ctx context.Context, c cost.Matrix, low, room []uint64, memory in
 
 // loadKnown is load, by one worker, for costs that are known.
 func (r *rows) loadKnown(w *watch, known *Costs, memory int64) error {
-	r.whole, r.alone = known.whole, true
-	r.reset(memory)
+	r.alone = true
+	r.reset(known.whole, memory)
 	most := 0.0
 	for _, i := range r.p.Rows {
 		most = max(most, known.most[i])
 	}
 	r.setScale(most)
 	few := len(r.p.Rows) <= fewLoaded
-	for n, i := range r.p.Rows[:len(r.held)] {
+	for n := range r.copies {
 		if !few && !w.row(len(r.p.Low)) {
 			return unread(w.ctx)
 		}
-		r.held[n] = num.Grow(r.held[n], len(r.p.Low))
-		copy(r.held[n], r.p.Cost.Row(i, r.buf))
+		r.copies[n] = num.Grow(r.copies[n], len(r.p.Low))
+		copy(r.copies[n], r.p.Cost.Row(r.p.Rows[n], r.buf))
 	}
+	r.held = append(r.held, r.copies...)
 	return nil
 }
 
@@ -145,37 +152,15 @@ const fewLoaded = 32
 
 // forget drops what belongs to the caller, and copies that take much memory.
 func (r *rows) forget() {
-	r.p, r.data, r.whole, r.alone = Problem{}, nil, nil, false
+	r.p, r.alone = Problem{}, false
+	clear(r.held[:cap(r.held)])
 	cells := 0
-	for _, row := range r.held[:cap(r.held)] {
+	for _, row := range r.copies[:cap(r.copies)] {
 		cells += cap(row)
 	}
 	if cells > mostCells {
-		r.held = nil
+		r.copies = nil
 	}
-}
-
-// inPlace returns how many rows, from the first, stay as they are when others are read.
-func (r *rows) inPlace() int {
-	switch {
-	case r.exp != 0:
-		return 0
-	case r.data != nil || r.whole != nil:
-		return len(r.p.Rows)
-	}
-	return len(r.held)
-}
-
-// matrixRow returns row i of the matrix as it is, valid until the next call.
-func (r *rows) matrixRow(i int) []float64 {
-	switch {
-	case r.data != nil:
-		kv := len(r.p.Low)
-		return r.data[i*kv : (i+1)*kv : (i+1)*kv]
-	case r.whole != nil:
-		return r.whole[i]
-	}
-	return r.p.Cost.Row(i, r.buf)
 }
 
 // raw returns the n-th row that takes part as it is, valid until the next call.
@@ -183,7 +168,7 @@ func (r *rows) raw(n int) []float64 {
 	if n < len(r.held) {
 		return r.held[n]
 	}
-	return r.matrixRow(r.p.Rows[n])
+	return r.p.Cost.Row(r.p.Rows[n], r.buf)
 }
 
 // at returns the n-th row that takes part times 2^exp, valid until the next call.
@@ -239,7 +224,7 @@ func (r *rows) each(w *watch, parts int, use func(own *rows, part int)) bool {
 
 // borrow gives r buffers of its own, and returns what gives them back.
 func (r *rows) borrow() (giveBack func()) {
-	if r.inPlace() == len(r.p.Rows) {
+	if r.exp == 0 && len(r.held) == len(r.p.Rows) {
 		return func() {}
 	}
 	b := r.spare.Get()

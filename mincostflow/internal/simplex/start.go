@@ -124,7 +124,10 @@ func (s *starter) Solve(small *start.Smaller, prices []float64) bool {
 	}
 	r := &b.rows
 	r.p = Problem{Rows: b.list, Supply: small.Supply, Low: small.Low, Room: small.Room}
-	r.data, r.held, r.alone = small.Costs, r.held[:0], s.rows.alone
+	r.held, r.alone = r.held[:0], s.rows.alone
+	for i := range small.Supply {
+		r.held = append(r.held, small.Row(i))
+	}
 	r.most, r.exp = slices.Max(small.Costs), 0 // they are scaled already
 	b.Start(s.watch.ctx)
 	ok := b.Run()

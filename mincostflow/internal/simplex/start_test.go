@@ -215,9 +215,9 @@ func TestSteps(t *testing.T) {
 func TestShareStops(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const n = 2000
-	r := rows{data: make([]float64, n*100), p: Problem{Low: make([]uint64, 100)}}
+	r := rows{p: Problem{Low: make([]uint64, 100)}}
 	for i := range n {
-		r.p.Rows = append(r.p.Rows, i)
+		r.p.Rows, r.held = append(r.p.Rows, i), append(r.held, make([]float64, 100))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var read atomic.Int64

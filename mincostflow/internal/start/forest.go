@@ -2,8 +2,6 @@ package start
 
 import (
 	"cmp"
-	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -29,11 +27,11 @@ func (w *work) balance() {
 	for j, low := range w.p.Low {
 		spare -= low
 		if w.p.Room[j] > 0 {
-			roomy = append(roomy, uint64(j))
+			roomy = append(roomy, int32(j))
 		}
 	}
 	w.order = roomy
-	slices.SortFunc(roomy, func(a, b uint64) int { return cmp.Or(cmp.Compare(w.pi[b], w.pi[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(roomy, func(a, b int32) int { return cmp.Or(cmp.Compare(w.pi[b], w.pi[a]), cmp.Compare(a, b)) })
 	for _, j := range roomy {
 		if room := w.p.Room[j]; room <= spare {
 			spare -= room
@@ -81,23 +79,12 @@ func (w *work) fill() {
 	}
 }
 
-// sort fills in order: the arcs by reduced cost, as far as 30 bits or so tell them apart, and then by number.
+// sort fills in order: the arcs by reduced cost, and then by number.
 func (w *work) sort() {
-	widest := 0.0
-	for _, x := range w.reduced {
-		widest = max(widest, x)
-	}
-	shift := bits.Len(uint(len(w.reduced)))
-	by := 0.0
-	if widest > 0 {
-		by = min(math.Ldexp(1, 62-shift)/widest, math.MaxFloat64)
-	}
 	w.order = w.order[:0]
-	for n, x := range w.reduced {
-		w.order = append(w.order, uint64(x*by)<<shift|uint64(n))
+	for n := range w.reduced {
+		w.order = append(w.order, int32(n))
 	}
-	slices.Sort(w.order)
-	for n := range w.order {
-		w.order[n] &= 1<<shift - 1
-	}
+	x := w.reduced
+	slices.SortFunc(w.order, func(a, b int32) int { return cmp.Or(cmp.Compare(x[a], x[b]), cmp.Compare(a, b)) })
 }

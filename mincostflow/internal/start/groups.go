@@ -3,7 +3,6 @@ package start
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
@@ -29,6 +28,7 @@ type groups struct {
 	size   int      // of the other groups; the last may be smaller
 	middle []int32  // the item of every group that stands for it
 	look   []float64
+	sorted []uint64 // units of the items
 }
 
 // of returns what item i looks like.
@@ -54,18 +54,17 @@ func (g *groups) sum(n int, units []uint64) (sum uint64) {
 	return sum
 }
 
-// cut makes groups of so many items, and of one heavy item each. It returns spare, which it has used.
-func (g *groups) cut(size int, spare []uint64) []uint64 {
+// cut makes groups of so many items, and of one heavy item each.
+func (g *groups) cut(size int) {
 	g.size, g.alone = size, 0
-	total := 0.0
-	spare = spare[:0]
+	n, total := len(g.item), 0.0
+	g.sorted = g.sorted[:0]
 	for _, i := range g.item {
 		total += float64(g.units[i])
-		spare = append(spare, g.units[i])
+		g.sorted = append(g.sorted, g.units[i])
 	}
-	slices.Sort(spare)
-	n := len(g.item)
-	least := max(heavy*total/float64(n), float64(spare[n-1-n/oneAlone]))
+	slices.Sort(g.sorted)
+	least := max(heavy*total/float64(n), float64(g.sorted[n-1-n/oneAlone]))
 	for at, i := range g.item {
 		if float64(g.units[i]) > least {
 			g.item[at], g.item[g.alone] = g.item[g.alone], i
@@ -77,7 +76,6 @@ func (g *groups) cut(size int, spare []uint64) []uint64 {
 	for n := range g.middle {
 		g.middle[n] = g.nearest(g.group(n))
 	}
-	return spare
 }
 
 // split orders items so that runs of g.size are alike: it halves them by the landmark that tells most of them apart,
@@ -85,7 +83,8 @@ func (g *groups) cut(size int, spare []uint64) []uint64 {
 func (g *groups) split(items []int32) {
 	for len(items) > g.size {
 		half := (len(items) + g.size - 1) / g.size / 2 * g.size
-		g.halve(items, half, g.widest(items))
+		l := g.widest(items)
+		slices.SortFunc(items, func(a, b int32) int { return cmp.Or(cmp.Compare(g.of(a)[l], g.of(b)[l]), cmp.Compare(a, b)) })
 		g.split(items[:half])
 		items = items[half:]
 	}
@@ -109,40 +108,6 @@ func (g *groups) widest(items []int32) (landmark int) {
 		}
 	}
 	return landmark
-}
-
-// halve puts the half items that are nearest to a landmark before the others: by quickselect, or, where its pivots are
-// bad, by sorting.
-func (g *groups) halve(items []int32, half, landmark int) {
-	for rounds := 2 * bits.Len(uint(len(items))); len(items) > 1; rounds-- {
-		if rounds == 0 {
-			slices.SortFunc(items, func(a, b int32) int { return cmp.Compare(g.of(a)[landmark], g.of(b)[landmark]) })
-			return
-		}
-		pivot := g.of(items[len(items)/2])[landmark]
-		i, j := 0, len(items)-1
-		for i <= j {
-			for g.of(items[i])[landmark] < pivot {
-				i++
-			}
-			for g.of(items[j])[landmark] > pivot {
-				j--
-			}
-			if i <= j {
-				items[i], items[j] = items[j], items[i]
-				i++
-				j--
-			}
-		}
-		switch { // items up to j are at most the pivot, those from i at least
-		case half <= j:
-			items = items[:j+1]
-		case half > i:
-			items, half = items[i:], half-i
-		default:
-			return
-		}
-	}
 }
 
 // nearest returns the item from which the units of the others are the least way off, in all. The number of items alone

@@ -23,8 +23,8 @@ func (w *work) sample() bool {
 		w.cols.units[j] = l + p.Room[j]
 	}
 	size := groupSize(len(w.rows.item), len(w.cols.item))
-	w.order = w.rows.cut(size, w.order)
-	w.order = w.cols.cut(size, w.order)
+	w.rows.cut(size)
+	w.cols.cut(size)
 	return w.collect()
 }
 

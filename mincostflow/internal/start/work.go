@@ -14,7 +14,7 @@ type work struct {
 	reduced []float64 // costs of the listed arcs: those of least reduced cost of every row, then those of columns
 	parts   [Parts]part
 	left    []uint64 // what nodes still have or need as arcs are filled
-	order   []uint64
+	order   []int32
 }
 
 // works keeps workspaces.
