@@ -67,7 +67,7 @@ func TestEndedContext(t *testing.T) {
 	kernel := &cost.Dense{K: 2, Kv: 2, Data: []float64{1, 2, 3, 4}}
 	for name, run := range map[string]func() error{
 		"mincostflow": func() error {
-			_, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi},
+			_, err := mincostflow.Project(ctx, projection.Problem{Cost: ring, Source: mu, Lo: lo, Hi: hi},
 				mincostflow.Settings{})
 			return err
 		},

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 )
 
@@ -31,7 +31,7 @@ func TestEntropicSolver(t *testing.T) {
 			reg = 1
 		}
 		want, wantErr := sinkhorn.Project(context.Background(),
-			sinkhorn.Problem{Problem: mincostflow.Problem{Cost: c, Source: source, Support: support, Lo: lo, Hi: hi}, Reg: reg}, entropicSettings)
+			sinkhorn.Problem{Problem: projection.Problem{Cost: c, Source: source, Support: support, Lo: lo, Hi: hi}, Reg: reg}, entropicSettings)
 		if !slices.Equal(got.Q, want.Q) || got.Reg != want.Reg || (gotErr == nil) != (wantErr == nil) {
 			t.Errorf("Reg %v, %v; Project: %v, %v", got.Reg, gotErr, want.Reg, wantErr)
 		}

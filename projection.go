@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/private"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -74,7 +75,7 @@ func (m *Mechanism) project(ctx context.Context, mass []float64, support []int) 
 	if err != nil && !Unfinished(err) {
 		return Projection{}, err
 	}
-	return Projection{projection: &projection{
+	return Projection{hidden: &hidden{
 		mechanism: m, mass: slices.Clone(mass), support: slices.Clone(support), answer: a, weights: m.box.Round(a.q),
 	}}, err
 }
@@ -107,20 +108,20 @@ func (m *Mechanism) solve(ctx context.Context, mass []float64, support []int, ma
 	return answer{q: res.Q, objective: res.Objective, upper: res.Upper, lower: res.Lower, exact: res}, err
 }
 
-func (m *Mechanism) problem(mass []float64, support []int) mincostflow.Problem {
-	return mincostflow.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi}
+func (m *Mechanism) problem(mass []float64, support []int) projection.Problem {
+	return projection.Problem{Cost: m.cost, Source: mass, Support: support, Lo: m.lo, Hi: m.hi}
 }
 
 // Projection is the answer for one private distribution μ. It is a function of μ, and as private as μ. However it is
 // printed, it shows nothing; only a release may leave the device.
 type Projection struct {
 	private.Redacted[Projection]
-	*projection
+	*hidden
 }
 
-// projection is behind a pointer because fmt cannot call Format on what lies in another type's unexported
+// hidden is behind a pointer because fmt cannot call Format on what lies in another type's unexported
 // field: there it prints fields, but of a pointer only the address.
-type projection struct {
+type hidden struct {
 	mechanism *Mechanism
 	mass      []float64
 	support   []int
@@ -129,11 +130,11 @@ type projection struct {
 }
 
 // get makes the zero Projection an empty one.
-func (p Projection) get() projection {
-	if p.projection == nil {
-		return projection{}
+func (p Projection) get() hidden {
+	if p.hidden == nil {
+		return hidden{}
 	}
-	return *p.projection
+	return *p.hidden
 }
 
 // Q returns the projection in floats: lo <= q <= hi. The caller must not modify it.
@@ -158,7 +159,7 @@ func (p Projection) Lower() float64 { return p.get().lower }
 // Errors: ErrMass for the zero Projection; those of certificate.NewProjection and certificate.NewEntropic, ErrNotConverged
 // among them if ctx ends.
 func (p Projection) Certificate(ctx context.Context) (certificate.Certificate, error) {
-	if p.projection == nil {
+	if p.hidden == nil {
 		return certificate.Certificate{}, fmt.Errorf("%w: the projection is empty", wpmerr.ErrMass)
 	}
 	problem := p.mechanism.problem(p.mass, p.support)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -25,7 +26,7 @@ type exactSolver struct {
 	stream atomic.Pointer[mincostflow.Projector]
 }
 
-func (s *exactSolver) project(ctx context.Context, p mincostflow.Problem, many bool) (*mincostflow.Result, error) {
+func (s *exactSolver) project(ctx context.Context, p projection.Problem, many bool) (*mincostflow.Result, error) {
 	if many {
 		if stream := s.projector(ctx, p); stream != nil {
 			res := new(mincostflow.Result)
@@ -37,7 +38,7 @@ func (s *exactSolver) project(ctx context.Context, p mincostflow.Problem, many b
 }
 
 // projector returns the Projector if it is there or due, and nil if not. Whoever makes it keeps nobody else waiting.
-func (s *exactSolver) projector(ctx context.Context, p mincostflow.Problem) *mincostflow.Projector {
+func (s *exactSolver) projector(ctx context.Context, p projection.Problem) *mincostflow.Projector {
 	if stream := s.stream.Load(); stream != nil {
 		return stream
 	}
@@ -87,7 +88,7 @@ type entropicSolver struct {
 // distances, Reg is (h/2)^2 for cells h wide, since the range would take a sweep over all pairs. The cost has been
 // checked.
 func newEntropicSolver(ctx context.Context, c cost.Matrix, lo, hi []float64) (*entropicSolver, error) {
-	s := &entropicSolver{problem: sinkhorn.Problem{Problem: mincostflow.Problem{Cost: c, Lo: lo, Hi: hi}}}
+	s := &entropicSolver{problem: sinkhorn.Problem{Problem: projection.Problem{Cost: c, Lo: lo, Hi: hi}}}
 	k, kv := c.Dims()
 	_, dense := c.(*cost.Dense)
 	held := dense || kv <= heldCells/k

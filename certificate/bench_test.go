@@ -8,6 +8,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // BenchmarkVerify decodes and verifies, for the 20 x 20 grid of the paper's map.
@@ -18,7 +19,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	base, err := basemeasure.Uniform(context.Background(), grid, 4, basemeasure.Settings{})
 	public := must(b)(certificate.NewBaseMeasure(context.Background(), grid, 4, base))(err)
-	p := mincostflow.Problem{Cost: grid, Source: make([]float64, 400), Lo: make([]float64, 400), Hi: make([]float64, 400)}
+	p := projection.Problem{Cost: grid, Source: make([]float64, 400), Lo: make([]float64, 400), Hi: make([]float64, 400)}
 	for j := range p.Lo {
 		p.Source[j], p.Lo[j], p.Hi[j] = float64(j)/79800, 0.5/400, 2./400
 	}

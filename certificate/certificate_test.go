@@ -21,6 +21,7 @@ import (
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/network"
 	"github.com/wpm-go/wpm/mincostflow/units"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn"
 	"github.com/wpm-go/wpm/sphere"
 )
@@ -147,7 +148,7 @@ func TestCostTypes(t *testing.T) {
 // TestNewRefuses: nothing that the solver's Verify refuses becomes a certificate, and nothing panics.
 func TestNewRefuses(t *testing.T) {
 	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}
-	p := mincostflow.Problem{Cost: c, Source: []float64{1}, Support: []int{0}, Lo: []float64{0.25, 0.25},
+	p := projection.Problem{Cost: c, Source: []float64{1}, Support: []int{0}, Lo: []float64{0.25, 0.25},
 		Hi: []float64{0.75, 0.75}}
 	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
 	if err != nil {
@@ -158,7 +159,7 @@ func TestNewRefuses(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"projection: empty": func() error {
 			_,
-				err := certificate.NewProjection(context.Background(), mincostflow.Problem{}, r)
+				err := certificate.NewProjection(context.Background(), projection.Problem{}, r)
 			return err
 		},
 		"projection: no result": func() error {

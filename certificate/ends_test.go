@@ -48,7 +48,7 @@ func TestEnds(t *testing.T) {
 		_, err := certificate.NewEntropic(ctx, p, r)
 		return err
 	})
-	plain := mincostflow.Problem{Cost: ring, Source: even, Lo: p.Lo, Hi: p.Hi}
+	plain := projection.Problem{Cost: ring, Source: even, Lo: p.Lo, Hi: p.Hi}
 	exact, err := mincostflow.Project(ctx, plain, mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)

@@ -197,7 +197,7 @@ func (b *entropic) planBounds(ctx context.Context, c cost.Matrix) (lower, upper 
 		}
 		carried.AddMul(row[x.J], x.Mass)
 	}
-	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
+	p := projection.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
 		Hi: b.Problem.Hi}
 	f := flowEvidence{Objective: number(carried.Float64()), Q: e.Q, Plan: entries, F: e.F, G: e.G}
 	upper, lower, err = mincostflow.Verify(ctx, p, f.result())

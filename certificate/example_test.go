@@ -10,13 +10,14 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // Two points at distance 1, everything on the first, at most three quarters of it may stay: the problem that
 // docs/certificates.md checks with a pencil.
 func Example() {
 	c := &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}
-	p := mincostflow.Problem{Cost: c, Source: []float64{1, 0}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}}
+	p := projection.Problem{Cost: c, Source: []float64{1, 0}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}}
 	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
 	if err != nil {
 		log.Fatal(err)

@@ -30,7 +30,7 @@ func sample(t testing.TB) map[certificate.Kind]certificate.Certificate {
 	t.Helper()
 	c := &cost.Dense{K: 3, Kv: 3, Data: []float64{0, 1, 2.5, 1, 0, 1.5, 2.5, 1.5, 0}}
 	out := map[certificate.Kind]certificate.Certificate{}
-	p := mincostflow.Problem{
+	p := projection.Problem{
 		Cost: c, Source: []float64{0.75, 0.25}, Support: []int{0, 2},
 		Lo: []float64{0.2, 0.2, 0.2}, Hi: []float64{0.5, 0.5, 0.5},
 	}

@@ -46,7 +46,7 @@ type flowEvidence struct {
 // the exact ones that Verify proves. The certificate is as private as p.Source.
 //
 // Errors: ErrEvidence with the error of mincostflow.Verify, ErrCost, ErrLimit; wpmerr.ErrNotConverged if ctx ends.
-func NewProjection(ctx context.Context, p mincostflow.Problem, r mincostflow.Result) (Certificate, error) {
+func NewProjection(ctx context.Context, p projection.Problem, r mincostflow.Result) (Certificate, error) {
 	upper, lower, err := mincostflow.Verify(ctx, p, r)
 	if errors.Is(err, wpmerr.ErrNotConverged) {
 		return Certificate{}, err
@@ -112,7 +112,7 @@ func (p *projectionProblem) check() error {
 }
 
 func (b *projected) bounds(ctx context.Context, c cost.Matrix) (lower, upper *big.Rat, err error) {
-	p := mincostflow.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
+	p := projection.Problem{Cost: c, Source: b.Problem.Mu.Weight, Support: b.Problem.Mu.Index, Lo: b.Problem.Lo,
 		Hi: b.Problem.Hi}
 	upper, lower, err = mincostflow.Verify(ctx, p, b.Evidence.result())
 	return lower, upper, err

@@ -62,7 +62,7 @@ func TestLawOfKinds(t *testing.T) {
 		var err error
 		switch kind := rapid.SampledFrom(certificate.Kinds()).Draw(t, "kind"); kind {
 		case certificate.Projection:
-			p := mincostflow.Problem{Cost: c, Source: mu}
+			p := projection.Problem{Cost: c, Source: mu}
 			for _, m := range drawMass(t, c.Kv, "m") {
 				p.Lo, p.Hi = append(p.Lo, m/2), append(p.Hi, 1.5*m)
 			}
@@ -94,7 +94,7 @@ func TestLawOfKinds(t *testing.T) {
 			upper, lower, _ = units.Verify(context.Background(), p, r)
 			value = r.Objective
 		case certificate.Entropic:
-			p := mincostflow.Problem{Cost: c, Source: mu}
+			p := projection.Problem{Cost: c, Source: mu}
 			for _, m := range drawMass(t, c.Kv, "m") {
 				p.Lo, p.Hi = append(p.Lo, m/2), append(p.Hi, 1.5*m)
 			}

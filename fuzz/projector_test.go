@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/units"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -41,7 +42,7 @@ func FuzzProjector(f *testing.F) {
 		for users := in.size(4); users > 0; users-- {
 			mu := in.mass(k, 1)
 			kept := clone(mu)
-			want, wantErr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
+			want, wantErr := mincostflow.Project(context.Background(), projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
 				settings)
 			if p == nil {
 				if wantErr == nil {

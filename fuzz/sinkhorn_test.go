@@ -76,7 +76,7 @@ func FuzzEntropic(f *testing.F) {
 			t.Fatalf("bounds [%v, %v]", r.Lower, r.Upper)
 		}
 		e, xerr := mincostflow.Project(context.Background(),
-			mincostflow.Problem{Cost: c, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+			projection.Problem{Cost: c, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 		if xerr != nil {
 			t.Fatalf("the exact solver refuses: %v", xerr)
 		}
@@ -145,7 +145,7 @@ func FuzzUsers(f *testing.F) {
 			if verr != nil {
 				t.Fatalf("Verify: %v\nproblem %+v\ncost %v\nsettings %+v\nresult %+v", verr, whole, c, s, results[n])
 			}
-			e, xerr := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
+			e, xerr := mincostflow.Project(context.Background(), projection.Problem{Cost: c, Source: mu, Lo: lo, Hi: hi},
 				mincostflow.Settings{})
 			if xerr != nil {
 				t.Fatalf("the exact solver refuses: %v", xerr)

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -207,7 +208,7 @@ func FuzzProject(f *testing.F) {
 		if c == nil {
 			return
 		}
-		p := mincostflow.Problem{Cost: c, Source: in.mass(k, 1)}
+		p := projection.Problem{Cost: c, Source: in.mass(k, 1)}
 		p.Lo, p.Hi = in.box(kv)
 		var settings mincostflow.Settings
 		dense := proptest.Problem{C: rows, Mu: p.Source, Lo: p.Lo, Hi: p.Hi}

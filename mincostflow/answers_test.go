@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -43,7 +44,7 @@ func TestVerifyReadsRowsTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := mincostflow.Problem{Cost: c, Source: []float64{1}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}}
+	p := projection.Problem{Cost: c, Source: []float64{1}, Lo: []float64{0.25, 0.25}, Hi: []float64{0.75, 0.75}}
 	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func TestVerifyPointOfBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := 0.5 * (1 + 5e-13)
-	p := mincostflow.Problem{Cost: c, Source: []float64{1}, Lo: []float64{half, half}, Hi: []float64{half, half}}
+	p := projection.Problem{Cost: c, Source: []float64{1}, Lo: []float64{half, half}, Hi: []float64{half, half}}
 	r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestRoundedBoxes(t *testing.T) {
 	}
 	least := math.Nextafter(0.001, 0) // n of these are 1 less 450 units of 2^-61, and each is rounded up to whole units
 	for _, room := range []float64{1e-18, 1e-3} {
-		p := mincostflow.Problem{Cost: c, Source: []float64{0.25, 0.75}, Lo: make([]float64, n), Hi: make([]float64, n)}
+		p := projection.Problem{Cost: c, Source: []float64{0.25, 0.75}, Lo: make([]float64, n), Hi: make([]float64, n)}
 		for j := range n {
 			p.Lo[j], p.Hi[j] = least, least+room
 		}
@@ -120,12 +121,12 @@ func TestFailedStatus(t *testing.T) {
 	one, bad := []float64{1}, []float64{math.NaN()}
 	for name, call := range map[string]func() (mincostflow.Status, error){
 		"project": func() (mincostflow.Status, error) {
-			r, err := mincostflow.Project(ctx, mincostflow.Problem{}, mincostflow.Settings{})
+			r, err := mincostflow.Project(ctx, projection.Problem{}, mincostflow.Settings{})
 			return r.Status, err
 		},
 		"project a bad cost": func() (mincostflow.Status, error) {
 			r, err := mincostflow.Project(ctx,
-				mincostflow.Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: bad}, Source: one, Lo: one, Hi: one},
+				projection.Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: bad}, Source: one, Lo: one, Hi: one},
 				mincostflow.Settings{})
 			return r.Status, err
 		},

@@ -12,7 +12,7 @@
 //
 //	maximise    sum_i mu_i f_i + sum_j min(lo_j g_j, hi_j g_j)   subject to  f_i + g_j <= C_ij.
 //
-// C is Problem.Cost, mu is Problem.Source, P and q are Result.Plan and Q, f and g are Result.Potentials.
+// Here C is Cost and mu is Source of the projection.Problem, P and q are Result.Plan and Q, f and g are Result.Potentials.
 //
 // # Guarantees
 //

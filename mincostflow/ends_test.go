@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mincostflow/units"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // TestVerifyEnds: no row is read when the context has ended.
@@ -24,7 +25,7 @@ func TestVerifyEnds(t *testing.T) {
 	for i := range mu {
 		mu[i], counts[i] = float64(i), int64(i)
 	}
-	p := mincostflow.Problem{Cost: ring, Source: mu, Lo: make([]float64, k), Hi: slices.Repeat([]float64{2. / k}, k)}
+	p := projection.Problem{Cost: ring, Source: mu, Lo: make([]float64, k), Hi: slices.Repeat([]float64{2. / k}, k)}
 	r, err := mincostflow.Project(ctx, p, mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)

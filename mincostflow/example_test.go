@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // A distribution on six points of a line, moved as little as possible until every point has
@@ -21,7 +22,7 @@ func ExampleProject() {
 	for j := range lo {
 		lo[j], hi[j] = math.Exp(-0.5)/6, math.Exp(0.5)/6
 	}
-	p := mincostflow.Problem{
+	p := projection.Problem{
 		Cost:    c,
 		Source:  []float64{0.75, 0.25}, // three quarters on point 0, the rest on point 2
 		Support: []int{0, 2},

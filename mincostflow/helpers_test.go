@@ -10,7 +10,11 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/projection"
 )
+
+// Problem is what these tests solve.
+type Problem = projection.Problem
 
 const (
 	// gapTol is the promise on Upper - Lower, relative to the largest cost.

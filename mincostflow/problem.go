@@ -9,10 +9,6 @@ import (
 	"github.com/wpm-go/wpm/projection"
 )
 
-// Problem is one projection: the distribution Source, to be moved at least cost into the box Lo <= q <= Hi, sum q = 1.
-// Nothing in it is modified or retained.
-type Problem = projection.Problem
-
 // lostMass bounds the error of a mass over the total where that is below nearlySubnormal.
 const lostMass = projection.LostMass
 
@@ -31,7 +27,7 @@ func (in *instance) level() int {
 }
 
 // set validates p.
-func (in *instance) set(p Problem) error {
+func (in *instance) set(p projection.Problem) error {
 	if err := in.setCost(p.Cost); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -20,7 +21,7 @@ import (
 // Bad input gives one of the errors of this package and an empty Result. ErrNotConverged (the context ended) comes with
 // a feasible Result whose bounds hold. Once the context has ended, every processor reads at most 32 more rows of the
 // cost. So Result.Plan may then move less than all mass, and Upper charges the missing mass at the largest cost.
-func Project(ctx context.Context, p Problem, settings Settings) (Result, error) {
+func Project(ctx context.Context, p projection.Problem, settings Settings) (Result, error) {
 	s := solvers.Get().(*solver)
 	defer s.release()
 	if err := s.in.set(p); err != nil {

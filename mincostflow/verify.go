@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/projection/verify"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -23,7 +24,7 @@ import (
 // more rows are read.
 //
 // It takes one or two passes over the cost, and big-number operations for every row, column and entry of the plan.
-func Verify(ctx context.Context, p Problem, r Result) (upper, lower *big.Rat, err error) {
+func Verify(ctx context.Context, p projection.Problem, r Result) (upper, lower *big.Rat, err error) {
 	c, err := verify.New(p, r.Q)
 	if err != nil {
 		return nil, nil, err

@@ -20,6 +20,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/mirror"
+	instance "github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/design"
 	estimators "github.com/wpm-go/wpm/proptest/estimate"
@@ -160,7 +161,7 @@ func paperDescent(c [][]float64, eps float64, steps int) (design.Descent, error)
 type sink sinkhorn.Settings
 
 func (s sink) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
-	in := sinkhorn.Problem{Problem: mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
+	in := sinkhorn.Problem{Problem: instance.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
 	r, err := sinkhorn.Project(context.Background(), in, sinkhorn.Settings(s))
 	return smoothed(in, r, stopped(err, s.MaxIterations))
 }
@@ -169,7 +170,7 @@ func (s sink) Project(p proptest.Problem, reg float64) (projection.EntropicProje
 type hurried sink
 
 func (h hurried) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
-	in := sinkhorn.Problem{Problem: mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
+	in := sinkhorn.Problem{Problem: instance.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
 	r, err := sinkhorn.Project(context.Background(), in, sinkhorn.Settings(h))
 	return smoothed(in, r, stopped(err, 0))
 }
@@ -212,7 +213,7 @@ func listing(p proptest.Problem, reg float64) (projection.EntropicProjection, er
 type stream sinkhorn.Settings
 
 func (s stream) Project(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
-	in := sinkhorn.Problem{Problem: mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
+	in := sinkhorn.Problem{Problem: instance.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
 	pr, err := sinkhorn.NewProjector(context.Background(), in.Cost, in.Lo, in.Hi, reg, sinkhorn.Settings(s))
 	if err != nil {
 		return projection.EntropicProjection{}, err
@@ -233,7 +234,7 @@ func streams() projection.EntropicFunc {
 	var lastReg float64
 	var r sinkhorn.Result
 	return func(p proptest.Problem, reg float64) (projection.EntropicProjection, error) {
-		in := sinkhorn.Problem{Problem: mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
+		in := sinkhorn.Problem{Problem: instance.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
 		same := slices.EqualFunc(p.C, last.C, slices.Equal[[]float64]) && slices.Equal(p.Lo, last.Lo) &&
 			slices.Equal(p.Hi, last.Hi)
 		if pr == nil || !same || reg != lastReg {
@@ -252,7 +253,7 @@ func streams() projection.EntropicFunc {
 
 // paperStep is one iteration of sinkhorn's method Paper: stopped after one iteration it has q, after two T(v).
 func paperStep(p proptest.Problem, reg float64, logV []float64) (next, q []float64, err error) {
-	in := sinkhorn.Problem{Problem: mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
+	in := sinkhorn.Problem{Problem: instance.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}, Reg: reg}
 	after := func(n int) sinkhorn.Result {
 		r, e := sinkhorn.Project(context.Background(), in, sinkhorn.Settings{
 			Method: sinkhorn.Paper, Initial: logV, MaxIterations: n, Tolerance: 1e-300,
@@ -320,13 +321,13 @@ func measure(c [][]float64, eps float64, solve func(*cost.Dense) (basemeasure.Re
 type flow mincostflow.Settings
 
 func (f flow) Project(p proptest.Problem) (projection.Projection, error) {
-	in := mincostflow.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}
+	in := instance.Problem{Cost: p.Cost(), Source: p.Mu, Lo: p.Lo, Hi: p.Hi}
 	r, err := mincostflow.Project(context.Background(), in, mincostflow.Settings(f))
 	return projected(in, r, err)
 }
 
 // projected is an answer that its own package has verified. The laws have the plan and potentials.
-func projected(in mincostflow.Problem, r mincostflow.Result, err error) (projection.Projection, error) {
+func projected(in instance.Problem, r mincostflow.Result, err error) (projection.Projection, error) {
 	if err != nil {
 		return projection.Projection{}, err
 	}
@@ -343,7 +344,7 @@ func projected(in mincostflow.Problem, r mincostflow.Result, err error) (project
 type sparse mincostflow.Settings
 
 func (f sparse) Project(p proptest.Problem) (projection.Projection, error) {
-	in := mincostflow.Problem{Cost: p.Cost(), Support: []int{}, Lo: p.Lo, Hi: p.Hi}
+	in := instance.Problem{Cost: p.Cost(), Support: []int{}, Lo: p.Lo, Hi: p.Hi}
 	for i, m := range p.Mu {
 		if m > 0 {
 			in.Support, in.Source = append(in.Support, i), append(in.Source, m)

@@ -95,7 +95,7 @@ func TestGridEnclosesOptimum(t *testing.T) {
 		for _, eps := range []float64{0, 1, 4} {
 			p := gridProblem(t, size[0], size[1], eps, 0)
 			x, err := mincostflow.Project(context.Background(),
-				mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+				projection.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}

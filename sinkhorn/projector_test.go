@@ -109,7 +109,7 @@ func TestProjectorRandom(t *testing.T) {
 		}
 		checkResult(t, p, r)
 		x, err := mincostflow.Project(context.Background(),
-			mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+			projection.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

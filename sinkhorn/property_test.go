@@ -55,7 +55,7 @@ func TestLawExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := draw(t, 1e-5)
 		e, err := mincostflow.Project(context.Background(),
-			mincostflow.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
+			projection.Problem{Cost: p.Cost, Source: p.Source, Lo: p.Lo, Hi: p.Hi}, mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

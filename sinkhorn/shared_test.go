@@ -219,7 +219,7 @@ func TestSharedLaws(t *testing.T) {
 				rt.Errorf("distribution %d depends on the company", i)
 			}
 			x, err := mincostflow.Project(context.Background(),
-				mincostflow.Problem{Cost: p.Cost, Source: q.Source, Support: q.Support, Lo: p.Lo, Hi: p.Hi},
+				projection.Problem{Cost: p.Cost, Source: q.Source, Support: q.Support, Lo: p.Lo, Hi: p.Hi},
 				mincostflow.Settings{})
 			if err != nil {
 				rt.Fatal(err)

@@ -459,7 +459,7 @@ func TestProject(t *testing.T) {
 		G     []vectors.Number `json:"g"`
 	}
 	each(t, "project", projectionReasons, func(t *testing.T, in in, out out) error {
-		p := mincostflow.Problem{
+		p := projection.Problem{
 			Cost: dense(in.C), Source: vectors.Floats(in.Mu), Lo: vectors.Floats(in.Lo), Hi: vectors.Floats(in.Hi),
 		}
 		r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{AllRows: true})

@@ -55,7 +55,7 @@ func solveProject(ctx context.Context, in *object, clock *stopwatch) (any, error
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
-	prob := mincostflow.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi}
+	prob := projection.Problem{Cost: c, Source: mu.weight, Support: mu.support, Lo: b.lo, Hi: b.hi}
 	proved := in.wants("upper", "lower", "upper_exact", "lower_exact")
 	settings := mincostflow.Settings{AllRows: proved || in.wants("potentials")}
 	stream, err := in.shared.projector(ctx, in, c, b, settings.AllRows)

@@ -45,7 +45,7 @@ type projector struct {
 var projectors = []projector{
 	{"exact", figure.LookWPM, 1600, func(in *instance, _ float64) ([]float64, error) {
 		r, err := mincostflow.Project(context.Background(),
-			mincostflow.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi}, mincostflow.Settings{})
+			projection.Problem{Cost: in.C, Source: in.mu, Lo: in.lo, Hi: in.hi}, mincostflow.Settings{})
 		return r.Q, err
 	}, 0.01},
 	{"Algorithm 1, λ = 0.01 R, 40 rounds", figure.LookAlgorithm1, 1600, kernel(40), 0.01},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // exactInstances are dense distributions and distributions of 20 atoms, on spaces of all sizes.
@@ -87,7 +88,7 @@ func (c *config) exactLine(name string, t *lines) error {
 	if err := in.write(file); err != nil {
 		return err
 	}
-	p := mincostflow.Problem{Cost: in.C, Lo: in.lo, Hi: in.hi}
+	p := projection.Problem{Cost: in.C, Lo: in.lo, Hi: in.hi}
 	p.Support, p.Source = in.support()
 	all := []runner{often(func() (answer, error) {
 		r, err := mincostflow.Project(context.Background(), p, mincostflow.Settings{})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // foreign are instances as others draw them: masses with heavy tails, as those of shops, airports and words have them;
@@ -257,7 +258,7 @@ func foreigns(c *config, w io.Writer) error {
 // peer whose objective differs by more than its own rounding is an error.
 func (c *config) foreignLine(in *instance, line string, t *lines) (pivots float64, err error) {
 	file := c.tmp + "/foreign.bin"
-	p := mincostflow.Problem{Cost: in.C, Lo: in.lo, Hi: in.hi}
+	p := projection.Problem{Cost: in.C, Lo: in.lo, Hi: in.hi}
 	p.Support, p.Source = in.support()
 	var stats mincostflow.Stats
 	solve := func() (answer, error) {

@@ -30,6 +30,7 @@ import (
 	"github.com/wpm-go/wpm/lab/report"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/sinkhorn/paper"
 )
@@ -296,7 +297,7 @@ func (res *Result) units(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			exact, err := mincostflow.Project(ctx, mincostflow.Problem{Cost: c, Source: weight, Lo: lo, Hi: hi},
+			exact, err := mincostflow.Project(ctx, projection.Problem{Cost: c, Source: weight, Lo: lo, Hi: hi},
 				mincostflow.Settings{})
 			if err != nil {
 				return err

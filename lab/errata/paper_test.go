@@ -472,7 +472,7 @@ func TestErrataRegUnit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: grid, Source: mu, Lo: lo, Hi: hi},
+		best, err := mincostflow.Project(context.Background(), projection.Problem{Cost: grid, Source: mu, Lo: lo, Hi: hi},
 			mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -565,7 +565,7 @@ func TestErrataFirstIterates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := mincostflow.Project(context.Background(), mincostflow.Problem{Cost: ring, Source: mu, Lo: box.Lo, Hi: box.Hi},
+	exact, err := mincostflow.Project(context.Background(), projection.Problem{Cost: ring, Source: mu, Lo: box.Lo, Hi: box.Hi},
 		mincostflow.Settings{})
 	if err != nil {
 		t.Fatal(err)

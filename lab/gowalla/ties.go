@@ -10,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // Ties says which of the exact projections of a user stands for WPM when several cost the same, as on a grid they do.
@@ -63,7 +64,7 @@ func (s *study) extreme(box *ldp.Polytope, src source, direction []float64) (q [
 		return nil, 0, err
 	}
 	lo, hi := box.Bounds()
-	r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: c, Source: src.weight, Lo: lo, Hi: hi},
+	r, err := mincostflow.Project(s.ctx, projection.Problem{Cost: c, Source: src.weight, Lo: lo, Hi: hi},
 		mincostflow.Settings{})
 	return r.Q, r.Gap() + tieStep, err
 }

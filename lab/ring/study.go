@@ -338,7 +338,7 @@ func (s *study) compare(eps ldp.Epsilon) (Row, Example, error) {
 	var ex Example
 	err = parallel.Each(s.ctx, len(s.inputs), func(u int) error {
 		mu := s.inputs[u]
-		r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi},
+		r, err := mincostflow.Project(s.ctx, projection.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi},
 			mincostflow.Settings{})
 		if err != nil {
 			return fmt.Errorf("ring: projection of input %d at eps %s: %w", u, eps, err)
@@ -389,7 +389,7 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 	rows := make([][]float64, s.cfg.Points) // of the mixture: the projections of the point masses
 	for i := range rows {
 		r, err := mincostflow.Project(s.ctx,
-			mincostflow.Problem{Cost: s.cost, Source: []float64{1}, Support: []int{i}, Lo: lo, Hi: hi}, mincostflow.Settings{})
+			projection.Problem{Cost: s.cost, Source: []float64{1}, Support: []int{i}, Lo: lo, Hi: hi}, mincostflow.Settings{})
 		if err != nil {
 			return nil, fmt.Errorf("ring: projection of point %d: %w", i, err)
 		}
@@ -406,7 +406,7 @@ func (s *study) worst(eps ldp.Epsilon, certified float64) ([]Worst, error) {
 		distance func(mu []float64) (float64, error)
 	}{
 		{"WPM", false, certified, func(mu []float64) (float64, error) {
-			r, err := mincostflow.Project(s.ctx, mincostflow.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi},
+			r, err := mincostflow.Project(s.ctx, projection.Problem{Cost: s.cost, Source: mu, Lo: lo, Hi: hi},
 				mincostflow.Settings{})
 			return r.Objective, err
 		}},

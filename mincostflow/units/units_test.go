@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -199,7 +200,7 @@ func TestFloatsAgree(t *testing.T) {
 			return ys
 		}
 		r := must(t, p, Settings{})
-		f, err := mincostflow.Project(t.Context(), mincostflow.Problem{Cost: p.Cost, Source: over(p.Source), Lo: over(p.Lo),
+		f, err := mincostflow.Project(t.Context(), projection.Problem{Cost: p.Cost, Source: over(p.Source), Lo: over(p.Lo),
 			Hi: over(p.Hi)}, mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/mincostflow"
+	instance "github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/proptest"
 	"github.com/wpm-go/wpm/proptest/exact"
 	"github.com/wpm-go/wpm/proptest/internal/planted"
@@ -342,7 +343,7 @@ func network(change func(p *proptest.Problem), last func(p proptest.Problem, r *
 			change(&q)
 		}
 		s, err := mincostflow.Project(context.Background(),
-			mincostflow.Problem{Cost: q.Cost(), Source: q.Mu, Lo: q.Lo, Hi: q.Hi}, mincostflow.Settings{})
+			instance.Problem{Cost: q.Cost(), Source: q.Mu, Lo: q.Lo, Hi: q.Hi}, mincostflow.Settings{})
 		r := Projection{Q: s.Q, Objective: s.Objective, Lower: s.Lower, Upper: s.Upper,
 			Certificate: Certificate{G: s.Potentials.G}}
 		for _, e := range s.Plan {

@@ -105,7 +105,7 @@ func project(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	p := mincostflow.Problem{
+	p := projection.Problem{
 		Cost: c, Source: r.floats("mu"), Support: r.places("support"), Lo: r.floats("lo"), Hi: r.floats("hi"),
 	}
 	res, err := mincostflow.Project(ctx, p, mincostflow.Settings{})

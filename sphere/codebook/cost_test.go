@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/projection"
 )
 
 func shares(w ldp.Weights) []float64 {
@@ -146,7 +147,7 @@ func TestAssignment(t *testing.T) {
 				sum += v
 			}
 			numtest.Near(t, "mass", sum, 1, numtest.Tol{Abs: 1e-12, Why: "dust"})
-			prob := mincostflow.Problem{Cost: &cost.Dense{K: c.atoms, Kv: c.points, Data: costs}, Source: mu, Lo: b.lo, Hi: b.hi}
+			prob := projection.Problem{Cost: &cost.Dense{K: c.atoms, Kv: c.points, Data: costs}, Source: mu, Lo: b.lo, Hi: b.hi}
 			res, err := mincostflow.Project(context.Background(), prob, mincostflow.Settings{})
 			if err != nil {
 				t.Fatal(err)
@@ -211,7 +212,7 @@ func TestAssignmentSmall(t *testing.T) {
 		primal, dual := a.value()
 		numtest.Near(t, "dual value", dual, primal, tol)
 		res, err := mincostflow.Project(context.Background(),
-			mincostflow.Problem{Cost: &cost.Dense{K: k, Kv: kv, Data: costs}, Source: mu, Lo: lo, Hi: hi},
+			projection.Problem{Cost: &cost.Dense{K: k, Kv: kv, Data: costs}, Source: mu, Lo: lo, Hi: hi},
 			mincostflow.Settings{})
 		if err != nil {
 			t.Fatal(err)

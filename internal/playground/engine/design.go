@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/projection"
 )
 
 // DesignAnswer is what the visitor's device might release. Distances are in units.
@@ -106,7 +107,7 @@ func (d *design) cloud(ctx context.Context, me []Stay) (*DesignAnswer, error) {
 		return nil, err
 	}
 	closest, err := mincostflow.Project(ctx,
-		mincostflow.Problem{Cost: d.world.sorted, Source: p.weights, Support: p.places,
+		projection.Problem{Cost: d.world.sorted, Source: p.weights, Support: p.places,
 			Lo: d.lo, Hi: d.hi}, mincostflow.Settings{})
 	a.Closest = closest.Objective * d.world.scale
 	return a, err
