@@ -34,7 +34,7 @@ func TestOffer(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := newSolver(context.Background(), p, set)
-			o, err := v.open(nil)
+			o, err := v.open()
 			if err != nil {
 				t.Fatal(err)
 			}

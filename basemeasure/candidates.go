@@ -26,44 +26,29 @@ func (r *search) prove(ctx context.Context, best proof) (proof, error) {
 // closedGap is the relative gap at which no further candidate is tried: what rounding leaves open.
 const closedGap = 1e-13
 
-// candidates returns the cuts worth shifting, the most promising first.
+// candidates returns the cuts worth shifting, the most promising first: of all inputs that count, and of those that
+// attain the worst case. Weights are relative.
 func (r *search) candidates() []cuts {
-	k := len(r.phi)
-	worst, _ := r.p.criterion.worst(r.phi)
-	equal := func(take func(i int) bool, thresholds []float64) cuts {
-		c := cuts{make([]float64, k), thresholds}
-		if r.p.criterion.share == 0 {
-			return c
-		}
-		n := 0
-		for i := range k {
-			if take(i) {
-				n++
-			}
-		}
-		for i := range k {
-			if take(i) {
-				c.weights[i] = 1 / float64(n)
-			}
-		}
-		return c
-	}
-	counts := func(i int) bool { return r.p.criterion.inMax[i] }
-	isActive := func(i int) bool { return r.p.criterion.inMax[i] && r.phi[i] >= worst-worst*activeTol }
-	counted, active := 0, 0
-	for i := range k {
-		if r.p.criterion.inMax[i] {
-			counted++
-		}
-		if isActive(i) {
-			active++
+	obj := r.p.criterion
+	worst, _ := obj.worst(r.phi)
+	all, active := make([]float64, len(r.phi)), make([]float64, len(r.phi))
+	idle, some := 0, 0
+	for i, phi := range r.phi {
+		switch {
+		case !obj.inMax[i] || obj.share == 0:
+		case phi >= worst-worst*activeTol:
+			all[i], active[i] = 1, 1
+			some++
+		default:
+			all[i] = 1
+			idle++
 		}
 	}
 	// At the kink of an input's own cost any threshold between two of its costs is optimal; the one that
 	// belongs to a vanishing slope is the value of phi itself. On a transitive space it closes the gap.
-	list := []cuts{equal(counts, r.phi), equal(counts, r.tau)}
-	if active < counted && (active > 1 || r.p.criterion.share < 1) {
-		list = append(list, equal(isActive, r.phi), equal(isActive, r.tau))
+	list := []cuts{{all, r.phi}, {all, r.tau}}
+	if idle > 0 && (some > 1 || obj.share < 1) {
+		list = append(list, cuts{active, r.phi}, cuts{active, r.tau})
 	}
 	return list
 }

@@ -26,9 +26,7 @@
 // input dictates the design, whether it has clients or not: see Settings.Exclude. Look at Result.Mean, Nonzeros and
 // Peak as well as WorstCase. Uniform at its best scale is a robust default, and Mixed is a compromise.
 //
-// docs/algorithms/base-measure.md describes the methods and their constants. Settings.Initial starts Solve from the
-// certificate of another result. This saves most of the work if eps changes by a thousandth, and little if eps changes
-// by a tenth.
+// docs/algorithms/base-measure.md describes the methods and their constants.
 //
 // # Evidence
 //

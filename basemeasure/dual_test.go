@@ -163,7 +163,7 @@ func TestCandidates(t *testing.T) {
 			}
 			list := r.candidates()
 			want := 2
-			if active < counted && (active > 1 || a.share < 1) {
+			if a.share > 0 && active < counted && (active > 1 || a.share < 1) {
 				want = 4
 			}
 			for n, c := range list[:want] {
@@ -174,10 +174,8 @@ func TestCandidates(t *testing.T) {
 					x := 0.0
 					switch {
 					case a.share == 0 || !a.inMax[i]:
-					case n < 2:
-						x = 1 / float64(counted)
-					case r.phi[i] == worst:
-						x = 1 / float64(active)
+					case n < 2, r.phi[i] == worst:
+						x = 1
 					}
 					if w != x {
 						t.Fatalf("candidate %d has the weight %v at %d, want %v", n, w, i, x)

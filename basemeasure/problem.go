@@ -127,7 +127,6 @@ func (p *problem) certified(m []float64) float64 {
 // result returns the Result of a measure, with bounds and the proof of the lower one, in the scale of the costs as
 // given.
 func (p *problem) result(s Settings, m []float64, upper float64, lower proof) Result {
-	s.Initial = nil
 	s.InputWeights, s.Exclude = slices.Clone(s.InputWeights), slices.Clone(s.Exclude)
 	res := Result{
 		Settings: s, M: slices.Clone(m), Upper: upper, Lower: lower.lower,

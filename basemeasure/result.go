@@ -67,7 +67,7 @@ type Result struct {
 	Status Status
 	// Stats counts the work.
 	Stats Stats
-	// Settings are the settings used, defaults filled in, without Initial.
+	// Settings are the settings used, defaults filled in.
 	Settings Settings
 }
 

@@ -51,9 +51,6 @@ type Settings struct {
 	// Gap is the relative gap (Upper - Lower) / Upper at which Solve stops; 0 means DefaultGap. A gap of 1e-15 of the
 	// largest cost is always enough. Uniform and Shape ignore Gap: they find the best scale.
 	Gap float64
-	// Initial is a result that Solve may start from, for the same cost and preferably for a nearby eps. It changes the
-	// work, but not the guarantees of the answer.
-	Initial *Result
 	// MaxEvaluations bounds the evaluations of all phi_i; 0 means DefaultMaxEvaluations for Uniform and Shape, and no
 	// bound for Solve.
 	MaxEvaluations int
@@ -71,7 +68,7 @@ const (
 
 // resolve checks the settings for a k x kv cost and fills in defaults.
 func (s Settings) resolve(k, kv int, solve bool) (Settings, error) {
-	if err := s.check(k, kv); err != nil {
+	if err := s.check(k); err != nil {
 		return s, err
 	}
 	if s.MaxEvaluations == 0 {
@@ -90,7 +87,7 @@ func (s Settings) resolve(k, kv int, solve bool) (Settings, error) {
 }
 
 // check has the rules, in the order in which they are reported.
-func (s Settings) check(k, kv int) error {
+func (s Settings) check(k int) error {
 	for _, rule := range []struct {
 		bad  bool
 		what string
@@ -111,10 +108,8 @@ func (s Settings) check(k, kv int) error {
 	if err := s.checkWeights(k); err != nil {
 		return err
 	}
-	if _, err := s.included(k); err != nil {
-		return err
-	}
-	return s.checkInitial(k, kv)
+	_, err := s.included(k)
+	return err
 }
 
 // checkWeights accepts weights of ordinary size beside the largest.
@@ -129,28 +124,6 @@ func (s Settings) checkWeights(k int) error {
 	for i, w := range s.InputWeights {
 		if w > 0 && w/largest < leastWeight {
 			return fmt.Errorf("%w: InputWeights[%d] = %v beside %v", wpmerr.ErrSettings, i, w, largest)
-		}
-	}
-	return nil
-}
-
-// checkInitial accepts the results of this package, and whatever has their form.
-func (s Settings) checkInitial(k, kv int) error {
-	init := s.Initial
-	if init == nil {
-		return nil
-	}
-	if err := checkMeasure("Initial.M", init.M, kv); err != nil {
-		return fmt.Errorf("%w: %w", wpmerr.ErrSettings, err)
-	}
-	if len(init.Weights) != k || len(init.Thresholds) != k {
-		return fmt.Errorf("%w: Initial has %d weights and %d thresholds for %d inputs", wpmerr.ErrSettings, len(init.Weights),
-			len(init.Thresholds), k)
-	}
-	in, _ := s.included(k)
-	for i, w := range init.Weights {
-		if t := init.Thresholds[i]; !(w >= 0 && w <= math.MaxFloat64 && math.Abs(t) <= math.MaxFloat64) || (w > 0 && !in[i]) {
-			return fmt.Errorf("%w: Initial has weight %v and threshold %v at input %d", wpmerr.ErrSettings, w, t, i)
 		}
 	}
 	return nil

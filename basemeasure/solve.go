@@ -8,7 +8,6 @@ import (
 
 	"github.com/wpm-go/wpm/basemeasure/internal/gub"
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/internal/cutbound"
 	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -27,7 +26,7 @@ func Solve(ctx context.Context, c cost.Matrix, eps float64, settings Settings) (
 		return Result{}, err
 	}
 	v := newSolver(ctx, p, settings)
-	stop := v.solve(settings.Initial)
+	stop := v.solve()
 	res := p.result(settings, v.m, v.upper, v.proof)
 	v.stats.Pivots, v.stats.Refactors, v.stats.Recomputes = v.counts.Pivots, v.counts.Refactors, v.counts.Recomputes
 	res.Stats = v.stats
@@ -93,15 +92,13 @@ const (
 
 // solve closes the gap: by the simplex, and by the interior phase in between where that is likely to be faster. Nearly
 // always the first attempt of the simplex is enough. The second is for values far below the largest cost.
-func (v *solver) solve(initial *Result) error {
-	o, stop := v.open(initial)
+func (v *solver) solve() error {
+	o, stop := v.open()
 	if stop != nil || v.closed() {
 		return stop
 	}
-	from, budget := v.worstInput(o), math.MaxInt
+	budget := math.MaxInt
 	switch {
-	case initial != nil:
-		from = v.proof.cuts
 	case v.suitsInterior():
 		budget = innerBudget * v.p.k * v.p.kv
 	case v.manyOutputs(o.m):
@@ -109,7 +106,7 @@ func (v *solver) solve(initial *Result) error {
 			return stop
 		}
 	}
-	spent, stop := v.attempt(from, v.units, budget, false)
+	spent, stop := v.attempt(v.worstInput(o), v.units, budget, false)
 	if spent {
 		if stop = v.interior(o); stop == nil && !v.closed() {
 			_, stop = v.attempt(v.proof.cuts, v.units, math.MaxInt, false)
@@ -145,24 +142,13 @@ func (v *solver) unitsOfValue() (units, bool) {
 	return units{v.units.base, math.Ldexp(1, -exponent), manyTimes}, true
 }
 
-// open finds the best uniform measure (the best multiple of the measure of initial) and its proof.
-func (v *solver) open(initial *Result) (*search, error) {
-	shape := slices.Repeat([]float64{1}, v.p.kv)
-	if initial != nil {
-		shape = initial.M
-	}
-	r := v.p.search(shape, v.maxEvaluations)
+// open finds the best uniform measure and its proof.
+func (v *solver) open() (*search, error) {
+	r := v.p.search(slices.Repeat([]float64{1}, v.p.kv), v.maxEvaluations)
 	stop := r.run(v.ctx)
 	v.stats.Evaluations = r.count
 	r.choose()
 	v.m, v.value, v.upper = slices.Clone(r.m), v.p.criterion.value(r.phi), r.upper
-	if initial != nil {
-		c := cuts{initial.Weights, make([]float64, v.p.k)}
-		for i, t := range initial.Thresholds {
-			c.thresholds[i] = cutbound.Representable(math.Ldexp(t, -v.p.exponent), v.p.exponent)
-		}
-		v.prove(c)
-	}
 	var err error
 	if v.proof, err = r.prove(v.ctx, v.proof); stop == nil {
 		stop = err

@@ -704,38 +704,6 @@ func TestSolveSameBits(t *testing.T) {
 	}
 }
 
-// TestInitial: a start from another result changes the work and nothing else.
-func TestInitial(t *testing.T) {
-	k := numtest.Cases(30, 60)
-	for _, f := range []family{families[4], families[1], families[16]} {
-		c := f.make(k, numtest.NewSplitMix64(4))
-		for _, s := range objectives(k)[:3] {
-			cold := best(t, c, 2, s)
-			for _, from := range []float64{2, 1.99, 0, 100, 1, 4}[:numtest.Cases(4, 6)] {
-				old, err := basemeasure.Solve(background, c, from, s)
-				if err != nil && !errors.Is(err, wpmerr.ErrNotConverged) {
-					t.Fatal(err)
-				}
-				s := s
-				s.Initial = &old
-				warm := best(t, c, 2, s)
-				numtest.Near(t, fmt.Sprintf("%s from eps = %v: F", f.name, from), warm.F, cold.F,
-					numtest.Tol{Rel: 2e-9, Why: "the gap of both"})
-				if from == 2 && warm.Stats.Pivots > 0 && cold.Gap() < 1e-12*cold.Upper {
-					t.Errorf("%s: %d pivots from its own answer", f.name, warm.Stats.Pivots)
-				}
-				if warm.Settings.Initial != nil {
-					t.Error("the result holds on to the initial one")
-				}
-			}
-			// Any measure and certificate will do, one of another objective or cost included.
-			s.Initial = &basemeasure.Result{M: zipf(k), Weights: make([]float64, k), Thresholds: zipf(k)}
-			numtest.Near(t, f.name+" from anything: F", best(t, c, 2, s).F, cold.F,
-				numtest.Tol{Rel: 2e-9, Why: "the gap of both"})
-		}
-	}
-}
-
 // TestExclude: rows left out of the maximum are as good as not there, for the worst case.
 func TestExclude(t *testing.T) {
 	c := families[22].make(25, numtest.NewSplitMix64(5)) // an outlier, input 0
@@ -773,12 +741,6 @@ func TestExclude(t *testing.T) {
 func TestSettings(t *testing.T) {
 	c := matrix(3, 2, func(i, j int) float64 { return float64(i + j) })
 	nan, inf := math.NaN(), math.Inf(1)
-	ok := basemeasure.Result{M: []float64{1, 1}, Weights: []float64{1, 0, 0}, Thresholds: []float64{0, 0, 0}}
-	with := func(change func(*basemeasure.Result)) *basemeasure.Result {
-		r := ok
-		change(&r)
-		return &r
-	}
 	for name, s := range map[string]basemeasure.Settings{
 		"evaluations":          {MaxEvaluations: -1},
 		"pivots":               {MaxPivots: -1},
@@ -800,12 +762,6 @@ func TestSettings(t *testing.T) {
 		"exclude negative":     {Exclude: []int{-1}},
 		"exclude twice":        {Exclude: []int{1, 1}},
 		"exclude all":          {Exclude: []int{2, 0, 1}},
-		"initial, empty":       {Initial: &basemeasure.Result{}},
-		"initial, short":       {Initial: with(func(r *basemeasure.Result) { r.Weights = r.Weights[:2] })},
-		"initial, zero":        {Initial: with(func(r *basemeasure.Result) { r.M = []float64{0, 0} })},
-		"initial, NaN":         {Initial: with(func(r *basemeasure.Result) { r.Thresholds = []float64{0, nan, 0} })},
-		"initial, negative":    {Initial: with(func(r *basemeasure.Result) { r.Weights = []float64{1, -1, 0} })},
-		"initial, excluded":    {Initial: &ok, Exclude: []int{0}},
 	} {
 		if _, err := basemeasure.Solve(background, c, 1, s); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%s: Solve: %v", name, err)

@@ -19,7 +19,7 @@ func TestFewerOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newSolver(context.Background(), p, s)
-	if _, err := v.open(nil); err != nil {
+	if _, err := v.open(); err != nil {
 		t.Fatal(err)
 	}
 	if n := nonzeros(v.m); n != 4 {

@@ -2,7 +2,6 @@ package basemeasure
 
 import (
 	"context"
-	"github.com/wpm-go/wpm/internal/numtest/given"
 	"math"
 	"testing"
 
@@ -15,29 +14,27 @@ import (
 // lead to other pivots.)
 func TestWorkSums(t *testing.T) {
 	for _, tt := range []struct {
-		name    string
-		most    Stats // of Solve
-		rays    int   // evaluations of Uniform
-		stalled int   // answers that rounding stops
-		each    func(g *numtest.SplitMix64, i, j int) float64
+		name string
+		most Stats // of Solve
+		rays int   // evaluations of Uniform
+		each func(g *numtest.SplitMix64, i, j int) float64
 	}{
-		{"generic", Stats{Evaluations: 1863, Pivots: 1721, Refactors: 2, Recomputes: 61, Rejected: 2, Shifts: 777}, 532, 0,
+		{"generic", Stats{Evaluations: 1028, Pivots: 978, Recomputes: 59, Shifts: 373}, 532,
 			func(g *numtest.SplitMix64, _, _ int) float64 { return g.Float64() }},
-		{"ties", Stats{Evaluations: 1525, Pivots: 1479, Refactors: 59, Recomputes: 102, Shifts: 667}, 437, 0,
+		{"ties", Stats{Evaluations: 866, Pivots: 820, Refactors: 34, Recomputes: 77, Shifts: 321}, 437,
 			func(g *numtest.SplitMix64, _, _ int) float64 { return float64(g.Intn(4)) }},
-		{"line", Stats{Evaluations: 1650, Pivots: 1678, Refactors: 3, Recomputes: 57, Shifts: 678}, 469, 0,
+		{"line", Stats{Evaluations: 903, Pivots: 933, Refactors: 1, Recomputes: 55, Shifts: 349}, 469,
 			func(_ *numtest.SplitMix64, i, j int) float64 { return math.Abs(float64(i - j)) }},
-		{"spread", Stats{Evaluations: 1994, Pivots: 2097, Refactors: 87, Recomputes: 173, Rejected: 12, Restarts: 2,
-			Shifts: 688}, 675, 0,
+		{"spread", Stats{Evaluations: 1178, Pivots: 1246, Refactors: 48, Recomputes: 129, Rejected: 4, Shifts: 360}, 675,
 			func(g *numtest.SplitMix64, _, _ int) float64 { return math.Exp(20 * (g.Float64() - 0.5)) }},
-		{"far", Stats{Evaluations: 1519, Pivots: 1536, Refactors: 186, Recomputes: 235, Rejected: 166, Restarts: 10,
-			Shifts: 660}, 445, 1,
+		{"far", Stats{Evaluations: 920, Pivots: 967, Refactors: 119, Recomputes: 168, Rejected: 134, Restarts: 4,
+			Shifts: 369}, 445,
 			func(_ *numtest.SplitMix64, i, j int) float64 {
 				return math.Abs(math.Ldexp(1, 3*i) - math.Ldexp(1, 3*j))
 			}},
 	} {
 		var sum Stats
-		rays, stalled := 0, 0
+		rays := 0
 		g := numtest.NewSplitMix64(87)
 		for n := range 24 {
 			k, kv := 2+g.Intn(12), 2+g.Intn(12)
@@ -62,16 +59,6 @@ func TestWorkSums(t *testing.T) {
 					t.Fatalf("%s: %v", tt.name, err)
 				}
 				sum.add(r.Stats)
-				s.Initial = &r
-				if r, err = Solve(context.Background(), c, eps*1.1, s); r.Status == Stalled {
-					if stalled++; stalled > tt.stalled || !(r.Gap() <= farStall*given.Max(c)) {
-						t.Fatalf("%s again: %v, gap %v", tt.name, err, r.Gap()/given.Max(c))
-					}
-				} else if err != nil {
-					t.Fatalf("%s again: %v", tt.name, err)
-				}
-				sum.add(r.Stats)
-				s.Initial = nil
 				if r, err = Uniform(context.Background(), c, eps, s); err != nil {
 					t.Fatalf("%s, uniform: %v", tt.name, err)
 				}
@@ -88,9 +75,6 @@ func TestWorkSums(t *testing.T) {
 		}
 	}
 }
-
-// farStall is above the gap, over the largest cost, of the answer that rounding stops: 8.3e-10.
-const farStall = 1e-9
 
 func (s *Stats) add(r Stats) {
 	s.Evaluations += r.Evaluations
