@@ -41,7 +41,7 @@ func (p *problem) dual() *dual {
 	d := &dual{cutbound.New(p.table, p.priv.e), p.criterion}
 	d.Exponent = p.exponent
 	if p.criterion.share < 1 {
-		d.Normal, d.Slop = true, weightError
+		d.Slop = weightError
 	}
 	return d
 }

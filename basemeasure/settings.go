@@ -154,17 +154,6 @@ func (s Settings) included(k int) ([]bool, error) {
 	return in, nil
 }
 
-// share is the weight of the worst case in the objective.
-func (s Settings) share() float64 {
-	switch s.Objective {
-	case Average:
-		return 0
-	case Mixed:
-		return s.Mix
-	}
-	return 1
-}
-
 // criterion is an objective, ready for use. Its numbers are those of the settings with a relative error of a few
 // roundings (weightError).
 type criterion struct {
@@ -178,7 +167,13 @@ type criterion struct {
 const weightError = 8 * 0x1p-53
 
 func (s Settings) criterion(k int) criterion {
-	c := criterion{share: s.share(), floor: slices.Repeat([]float64{1 / float64(k)}, k)}
+	c := criterion{share: 1, floor: slices.Repeat([]float64{1 / float64(k)}, k)}
+	switch s.Objective {
+	case Average:
+		c.share = 0
+	case Mixed:
+		c.share = s.Mix
+	}
 	c.inMax, _ = s.included(k)
 	if s.InputWeights != nil {
 		c.floor = normalise(s.InputWeights)

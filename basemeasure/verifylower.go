@@ -31,12 +31,6 @@ const (
 	columnBlock = 256
 )
 
-// oneColumn is a cost of one output.
-type oneColumn []float64
-
-func (c oneColumn) Dims() (k, kv int)                { return len(c), 1 }
-func (c oneColumn) Row(i int, _ []float64) []float64 { return c[i : i+1] }
-
 // alike reports whether all sums are the same: on a ring each column is a permutation of each other, and of each row.
 func (l *lowerCheck) alike() bool {
 	constant := func(list []float64) bool {
@@ -49,7 +43,8 @@ func (l *lowerCheck) alike() bool {
 // check returns the bound.
 func (l *lowerCheck) check(ctx context.Context) (*big.Rat, error) {
 	if l.alike() {
-		l.c = oneColumn(l.c.Row(0, nil))
+		row := l.c.Row(0, nil) // as a cost of one output
+		l.c = &cost.Dense{K: len(row), Kv: 1, Data: row}
 	}
 	k, kv := l.c.Dims()
 	for i := range k {

@@ -24,10 +24,9 @@ type Dual struct {
 	E     num.Enclosure // of e^eps
 	// Exponent: the table holds the costs times 2^-Exponent, and thresholds must be exact when they are scaled back.
 	Exponent int
-	// Normal says that weights sum to one, with a relative error of at most Slop in each. Otherwise they are relative to
-	// their sum.
-	Normal bool
-	Slop   float64
+	// Slop, if not zero, says that weights sum to one, with a relative error of at most Slop in each. Otherwise they are
+	// relative to their sum.
+	Slop float64
 	// Low, if not nil, is a number for each input that Shift does not let its threshold go below.
 	Low []float64
 
@@ -154,7 +153,7 @@ func (d *Dual) Value(weights []float64, least float64) float64 {
 		size += w * math.Abs(d.Thresholds[i])
 	}
 	total := 1.0
-	if !d.Normal {
+	if d.Slop == 0 {
 		total = num.Sum(weights)
 	}
 	const sixRoundings, secondOrder = 0x1.8p-51, 0x1p-80
@@ -188,16 +187,11 @@ const columnBlock = 256
 // columns fills above and below. Columns are split between goroutines, and every column is summed over the
 // rows in the same order: the bits do not depend on the split.
 func (d *Dual) columns(weights []float64) {
-	k, kv := d.Table.Dims()
+	_, kv := d.Table.Dims()
 	blocks := (kv + columnBlock - 1) / columnBlock
-	sum := func(b int) { d.columnRange(weights, b*columnBlock, min((b+1)*columnBlock, kv)) }
-	if k*kv < 1<<15 {
-		for b := range blocks {
-			sum(b)
-		}
-		return
-	}
-	_ = parallel.For(context.Background(), blocks, sum)
+	_ = parallel.For(context.Background(), blocks, func(b int) {
+		d.columnRange(weights, b*columnBlock, min((b+1)*columnBlock, kv))
+	})
 }
 
 func (d *Dual) columnRange(weights []float64, from, to int) {

@@ -41,20 +41,20 @@ func TestParts(t *testing.T) {
 		table := eighths(t, g, k, kv)
 		const e = 4
 		d := New(table, num.Enclosure{Down: e, Near: e, Up: e})
-		d.Normal, d.Slop = n%3 == 1, float64(n%3%2)*8*0x1p-53
+		d.Slop = float64(n%3%2) * 8 * 0x1p-53
 		weights := make([]float64, k)
 		total := 0.0
 		for i := range weights {
 			if weights[i] = float64(g.Intn(4)) / 4; i == k-1 && total == 0 {
 				weights[i] = 1
 			}
-			if d.Normal && i == k-1 {
+			if d.Slop > 0 && i == k-1 {
 				weights[i] = 1
 			}
 			total += weights[i]
 			d.Thresholds[i] = float64(g.Intn(33)-4) / 8
 		}
-		if d.Normal {
+		if d.Slop > 0 {
 			total = 1 // the weights are taken as summing to one
 		}
 		// Multiples of 1/32 below 2^20: nothing is rounded.

@@ -21,6 +21,8 @@ const (
 	startSlack  = 0.1  // z is above all phi by this much at the start, relative to the value
 	boundary    = 0.95 // of the way to the boundary, at most
 	massFactor  = 0.9  // the same for the mass, which has no barrier
+	firstFall   = 0.2  // of mu, in the first step
+	leastFall   = 0.1  // and in others, at least
 	errorFactor = 5    // mu stays while residuals are so many times the complementarity
 	etaTol      = 1e-5 // by how much the masses of a row may miss 1: a Newton step of eta is left
 	etaSteps    = 40   // Newton steps for one threshold, at most
@@ -49,7 +51,7 @@ type Phase struct {
 func New(p Problem, m, thresholds []float64) *Phase {
 	k, kv := len(p.Rows), len(m)
 	v := &Phase{
-		p: p, k: k, kv: kv, sigma: slowly,
+		p: p, k: k, kv: kv, sigma: firstFall,
 		m: append([]float64(nil), m...), y: make([]float64, kv),
 		lam: make([]float64, k), s: make([]float64, k), eta: make([]float64, k), phi: make([]float64, k),
 		kappa: make([]float64, k), primal: make([]float64, k), dual: make([]float64, kv),
@@ -186,23 +188,6 @@ func (v *Phase) residuals() {
 	v.mu = v.sigma * gap / float64(v.k+v.kv)
 }
 
-// How far mu is to fall in the next step: the less, the shorter the last one was.
-const (
-	fast, slowly, little, hardly = 0.1, 0.2, 0.4, 0.8
-)
-
-func reduction(step float64) float64 {
-	switch {
-	case step > 0.9:
-		return fast
-	case step > 0.6:
-		return slowly
-	case step > 0.3:
-		return little
-	}
-	return hardly
-}
-
 // Step takes one Newton step. It reports false if rounding has got in the way, and then changes nothing; or the error
 // of ctx.
 func (v *Phase) Step(ctx context.Context) (ok bool, err error) {
@@ -225,7 +210,7 @@ func (v *Phase) Step(ctx context.Context) (ok bool, err error) {
 		v.lam[i] += step * d.dlam[i]
 		v.eta[i] += step * d.deta[i]
 	}
-	v.sigma = reduction(step)
+	v.sigma = max(leastFall, 1-step) // mu falls less after a short step
 	v.smooth()
 	v.residuals()
 	return true, nil

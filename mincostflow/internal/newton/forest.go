@@ -23,19 +23,8 @@ func (w *work) forest(f *start.Forest) bool {
 // serve finds the service of every column, and reports whether there was time.
 func (w *work) serve() bool {
 	w.served = num.Grow(w.served, len(w.p.Low))
-	if w.whole { // all columns that take anything were measured at these prices
-		for c := range w.samples {
-			o := &w.samples[c]
-			m := o.best >> rowShift
-			w.served[w.at[o.at]] = service{
-				least: float64(m) * w.grain, gap: float64(o.other>>rowShift-m) * w.grain,
-				by: int32(o.best & (rowBits - 1)), second: int32(o.other & (rowBits - 1)),
-			}
-		}
-		return true
-	}
 	for j := range w.served {
-		w.served[j] = service{least: math.Inf(1), second: -1}
+		w.served[j] = service{least: math.Inf(1), gap: math.Inf(1), by: -1, second: -1}
 	}
 	for n, i := range w.heavy {
 		row, ok := w.p.Costs.Row(int(i))
@@ -44,8 +33,12 @@ func (w *work) serve() bool {
 		}
 		f, served := w.f[n], w.served[:len(row)]
 		for j, c := range row {
-			if x := c - f; x < served[j].least {
-				served[j].least, served[j].by = x, int32(n)
+			v := &served[j]
+			switch d := c - f - v.least; {
+			case d < 0:
+				*v = service{least: c - f, gap: -d, by: int32(n), second: v.by}
+			case d < v.gap:
+				v.gap, v.second = d, int32(n)
 			}
 		}
 	}
@@ -122,8 +115,8 @@ func (w *work) hangLight(f *start.Forest) bool {
 func (w *work) cheapest(row []float64) (at int, least float64) {
 	at, least = -1, math.Inf(1)
 	served := w.served[:len(row)]
-	for j, c := range row {
-		if x := c - served[j].least; x < least {
+	for j := len(row) - 1; j >= 0; j-- { // the last columns are filled first
+		if x := row[j] - served[j].least; x < least {
 			at, least = j, x
 		}
 	}
@@ -134,6 +127,9 @@ func (w *work) cheapest(row []float64) (at int, least float64) {
 // row, each of which may have to be computed. It reports whether there was time.
 func (w *work) readCosts(f *start.Forest) bool {
 	k, far := len(w.p.Supply), float64(seedWidths*w.width)
+	if w.cut { // the second best arcs say little then
+		far = 0
+	}
 	for n, i := range w.heavy {
 		row, ok := w.p.Costs.Row(int(i))
 		if !ok {

@@ -75,8 +75,7 @@ func (w *work) prices() bool {
 	for n, i := range w.heavy {
 		w.mass[n] = float64(w.p.Supply[i]) / sum
 	}
-	all, ok := w.measureCosts()
-	if !ok {
+	if !w.measureCosts() {
 		return false
 	}
 	full := 0.0
@@ -84,5 +83,5 @@ func (w *work) prices() bool {
 		full += min(float64(l)+float64(w.p.Room[j]), total)
 	}
 	w.enough = enough * float64(k) * full / total / float64(n)
-	return w.climb(all)
+	return w.climb()
 }

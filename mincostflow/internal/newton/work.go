@@ -35,8 +35,7 @@ type work struct {
 
 	gap    float64   // typical, between the two least costs of a column
 	width  float64   // the last width
-	stale  bool      // f has changed since it was measured
-	whole  bool      // samples is every column that takes anything, and not stale
+	cut    bool      // a few costs that dwarf the others are cut
 	enough float64   // what the rows may have too much or too little, over total
 	mass   []float64 // of the rows, over that of all of them
 	f      []float64 // their prices
@@ -57,7 +56,7 @@ type sample struct {
 }
 
 // service is what prices say about a column: the two best rows, C_ij - f_i of the best, and how far the other is
-// from it. A second of -1 is unknown.
+// from it. The second of a single row is -1.
 type service struct {
 	least, gap float64
 	by, second int32
