@@ -294,7 +294,7 @@ func TestForged(t *testing.T) {
 		{certificate.BaseMeasure, `"m":[0.`, `"m":[-0.`, certificate.ErrEvidence},
 		{certificate.BaseMeasure, `"m":[0.`, `"m":[7.`, certificate.ErrEvidence},
 		{certificate.BaseMeasure, `"weights":[`, `"weights":[-`, certificate.ErrEvidence},
-		{certificate.BaseMeasure, `"weights":[0.3`, `"weights":[0.9`, certificate.ErrClaim},
+		{certificate.BaseMeasure, `"weights":[1,`, `"weights":[9,`, certificate.ErrClaim},
 		{certificate.BaseMeasure, `"thresholds":[0.`, `"thresholds":[-0.`, certificate.ErrClaim},
 		{certificate.BaseMeasure, `"lower":"`, `"lower":"9`, certificate.ErrClaim},
 		{certificate.BaseMeasure, `"upper":"`, `"upper":"-`, certificate.ErrClaim},
