@@ -26,13 +26,14 @@ type Workspace struct {
 // If every column is at a bound, every theta of an interval is a solution, and one of them is returned.
 func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) {
 	w.start(logS, lo, hi)
-	if most := w.mass(math.Inf(1), logS, lo, hi); most < 1 {
-		if most < 1-slack {
-			return 0, false
-		}
-		return w.fill(logS, lo, hi, q), true // all upper bounds are needed, and rounding is all that is missing
+	w.from, w.to = math.Inf(-1), math.Inf(1)
+	switch most := w.mass(w.to, logS, lo, hi); {
+	case most < 1-slack:
+		return 0, false
+	case most < 1 && len(w.breaks) > 0: // all upper bounds are needed, and rounding is all that is missing
+		w.from, w.breaks = slices.Max(w.breaks), w.breaks[:0]
 	}
-	for w.from, w.to = math.Inf(-1), math.Inf(1); len(w.breaks) > 0; {
+	for len(w.breaks) > 0 {
 		if t := ninther(w.breaks); w.mass(t, logS, lo, hi) < 1 {
 			w.from = t
 		} else {
@@ -42,18 +43,6 @@ func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) 
 	}
 	w.writeBounds(logS, lo, hi, q)
 	return w.solve(logS, lo, hi, q), true
-}
-
-// fill gives every column with s_j > 0 its upper bound.
-func (w *Workspace) fill(logS, lo, hi, q []float64) (theta float64) {
-	copy(q, hi)
-	for j, l := range logS {
-		if math.IsInf(l, -1) {
-			q[j] = lo[j]
-		}
-	}
-	Repair(q, lo, hi)
-	return w.anyTheta(logS, lo, hi, q)
 }
 
 // start finds the breakpoints.
@@ -111,24 +100,33 @@ func (w *Workspace) writeBounds(logS, lo, hi, q []float64) {
 	}
 }
 
-// solve gives the columns inside their bounds the mass that is left.
+// solve gives the columns inside their bounds the mass that is left. If there are none, every theta of the bracket will
+// do: its finite end, or the middle.
 func (w *Workspace) solve(logS, lo, hi, q []float64) (theta float64) {
 	left := (1 - w.fixed.Hi) - w.fixed.Lo
-	if len(w.free) == 0 || !(left > 0) {
+	if len(w.free) > 0 && left > 0 {
+		top, sum := w.exponentials(logS, q)
+		// theta + top and not theta: the sum of the free ones is then right whatever the size of logS.
+		scale := left / sum
 		for _, j := range w.free {
-			q[j] = lo[j]
+			q[j] = clip(scale*q[j], lo[j], hi[j])
 		}
 		Repair(q, lo, hi)
-		return w.anyTheta(logS, lo, hi, q)
+		return clip(math.Log(scale)-top, w.from, w.to)
 	}
-	top, sum := w.exponentials(logS, q)
-	// theta + top and not theta: the sum of the free ones is then right whatever the size of logS.
-	scale := left / sum
 	for _, j := range w.free {
-		q[j] = clip(scale*q[j], lo[j], hi[j])
+		q[j] = lo[j]
 	}
 	Repair(q, lo, hi)
-	return clip(math.Log(scale)-top, w.from, w.to)
+	switch {
+	case len(w.free) > 0, math.IsInf(w.to, 1) && !math.IsInf(w.from, -1):
+		return w.from
+	case math.IsInf(w.from, -1) && math.IsInf(w.to, 1): // lo = hi throughout
+		return 0
+	case math.IsInf(w.from, -1):
+		return w.to
+	}
+	return w.from/2 + w.to/2 // their difference may be infinite
 }
 
 // exponentials writes s_j / e^top to q for the free columns, where e^top is the largest s_j, and returns their sum.
@@ -145,52 +143,6 @@ func (w *Workspace) exponentials(logS, q []float64) (top, sum float64) {
 }
 
 func clip(x, lo, hi float64) float64 { return math.Min(math.Max(x, lo), hi) }
-
-// anyTheta returns a multiplier, the middle or the finite end of the interval, when every q_j is at a bound (or s_j =
-// 0).
-func (w *Workspace) anyTheta(logS, lo, hi, q []float64) float64 {
-	a, b := w.interval(logS, lo, hi, q)
-	switch {
-	case math.IsInf(a, -1) && math.IsInf(b, 1): // lo = hi throughout
-		return largest(logS, q)
-	case math.IsInf(a, -1):
-		return b
-	case math.IsInf(b, 1), !(a < b): // the latter when rounding makes breakpoints of several columns one
-		return a
-	}
-	return a/2 + b/2 // their difference may be infinite
-}
-
-// interval returns the least and the largest multiplier of a q whose columns are at their bounds.
-func (w *Workspace) interval(logS, lo, hi, q []float64) (a, b float64) {
-	a, b = math.Inf(-1), math.Inf(1)
-	for j, l := range logS {
-		if math.IsInf(l, -1) {
-			continue
-		}
-		if q[j] > lo[j] {
-			a = math.Max(a, w.high[j])
-		}
-		if q[j] < hi[j] {
-			b = math.Min(b, w.low[j])
-		}
-	}
-	return a, b
-}
-
-// largest returns the multiplier of the column with the largest mass, among those with s_j > 0; 0 if none has any.
-func largest(logS, q []float64) float64 {
-	at := -1
-	for j, x := range q {
-		if x > 0 && !math.IsInf(logS[j], -1) && (at < 0 || x > q[at]) {
-			at = j
-		}
-	}
-	if at < 0 {
-		return 0
-	}
-	return breakpoint(q[at], logS[at])
-}
 
 // breakpoint returns log(x) - logS, where e^theta s = x.
 func breakpoint(x, logS float64) float64 {

@@ -3,6 +3,7 @@ package kl
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -18,7 +19,7 @@ import (
 //
 // If every column is at a bound, every theta of an interval is a solution, and one of them is returned. It is finite,
 // except if the lower bounds leave no mass to a column with lo_j = 0 < s_j: then it is -Inf. Columns with s_j = 0
-// (logS = -Inf) stay at lo_j.
+// (logS = -Inf) stay at lo_j, unless the upper bounds sum to 1.
 //
 // Errors are those of package projection: ErrShape, ErrNotFinite (NaN or +Inf in logS, anything not finite in the
 // bounds), ErrNegative, ErrBox, ErrInfeasible (no distribution in the box, or none with a finite divergence). Bounds
@@ -35,19 +36,19 @@ func Project(logS, lo, hi []float64) (q []float64, theta float64, err error) {
 		}
 	}
 	q = make([]float64, n)
-	var w Workspace
-	switch {
-	case b.Full > 0:
-		copy(q, b.Lo)
-	case b.Full < 0:
-		copy(q, b.Hi)
-	default:
-		theta, ok := w.Project(logS, lo, hi, q)
-		if !ok {
-			return nil, 0, fmt.Errorf("%w: the columns with logS > -Inf cannot hold the mass", wpmerr.ErrInfeasible)
+	lo = b.Lo
+	if b.Full < 0 { // the upper bounds are the answer, whatever s reaches
+		lo = slices.Clone(lo)
+		for j, x := range logS {
+			if math.IsInf(x, -1) {
+				lo[j] = b.Hi[j]
+			}
 		}
-		return q, theta, nil
 	}
-	w.start(logS, b.Lo, b.Hi)
-	return q, w.anyTheta(logS, b.Lo, b.Hi, q), nil
+	var w Workspace
+	theta, ok := w.Project(logS, lo, b.Hi, q)
+	if !ok {
+		return nil, 0, fmt.Errorf("%w: the columns with logS > -Inf cannot hold the mass", wpmerr.ErrInfeasible)
+	}
+	return q, theta, nil
 }

@@ -64,7 +64,7 @@ func TestProject(t *testing.T) {
 			math.Log(.125)},
 		{"free mass is what is left", []float64{0, 0, 0}, []float64{.5, .1, .1}, []float64{.6, .4, .4},
 			[]float64{.5, .25, .25}, math.Log(.25)},
-		{"lo = hi", []float64{0, 3}, []float64{.25, .75}, []float64{.25, .75}, []float64{.25, .75}, math.Log(.75) - 3},
+		{"lo = hi", []float64{0, 3}, []float64{.25, .75}, []float64{.25, .75}, []float64{.25, .75}, 0},
 		{"sum lo = 1", []float64{0, 3}, []float64{.25, .75}, []float64{1, 1}, []float64{.25, .75}, math.Log(.75) - 3},
 		{"sum hi = 1", []float64{0, 3}, []float64{0, 0}, []float64{.25, .75}, []float64{.25, .75}, math.Log(.25)},
 		// Every column at a bound: theta in [log .25, log .5].
@@ -266,8 +266,17 @@ func checkKL(t interface{ Fatalf(string, ...any) }, logS, lo, hi, q []float64, t
 	}
 }
 
+// TestPoint: upper bounds that sum to 1 are the answer, also in columns that s does not reach.
+func TestPoint(t *testing.T) {
+	hi := []float64{.25, .5, .25}
+	q, theta, err := Project([]float64{-inf, 1, 0}, make([]float64, 3), hi)
+	if err != nil || !slices.Equal(q, hi) || !(math.Abs(theta-math.Log(.25)) <= 1e-15) {
+		t.Errorf("%v, %v, %v", q, theta, err)
+	}
+}
+
 // TestMiddle: where every column is at a bound, the multiplier is one of those that leave it there: the finite end of
-// them, if there is one, and where the box is a point that of its largest mass.
+// them, if there is one, and 0 where the box is a point.
 func TestMiddle(t *testing.T) {
 	const same = 1e-12
 	inf := math.Inf(1)
@@ -278,8 +287,8 @@ func TestMiddle(t *testing.T) {
 		{[]float64{0, 0}, []float64{0.2, 0.3}, []float64{0.7, 0.4}, math.NaN()},
 		{[]float64{0, -5}, []float64{0.1, 0.25}, []float64{0.75, 0.9}, math.NaN()},
 		{[]float64{0, -5}, []float64{0, 0}, []float64{1, 1}, math.NaN()},
-		{[]float64{0, math.Inf(-1)}, []float64{0, 0.25}, []float64{0.75, 0.9}, math.Log(0.75)},      // no upper end
-		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)}, // of the largest mass
+		{[]float64{0, math.Inf(-1)}, []float64{0, 0.25}, []float64{0.75, 0.9}, math.Log(0.75)}, // no upper end
+		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.5, 0.25, 0.25}, 0},        // every number is one
 		// the lower bounds fill all
 		{[]float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}, []float64{0.6, 0.3, 0.5}, math.Log(0.25) - 2},
 		{[]float64{0, 1, 2}, []float64{0, 0, 0}, []float64{0.5, 0.25, 0.25}, math.Log(0.5)}, // the upper ones do
