@@ -345,45 +345,6 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestReach: columns that must hold mass and have no row within the depth are raised to the nearest, and no others.
-func TestReach(t *testing.T) {
-	const depth = 0.25
-	g := newGenerator(53)
-	var raised, kept int
-	for range 20 {
-		p := g.problem(5, 9, 0.05)
-		p.Lo, p.Hi = box(slices.Repeat([]float64{1. / 9}, 9), 1)
-		p.Lo[4] = 0
-		s := midway(t, p, 1)
-		for i := range s.k.f {
-			s.k.f[i] = g.float()
-		}
-		for j := range s.k.g {
-			s.k.g[j] = g.float() - 1
-		}
-		want := append([]float64(nil), s.k.g...)
-		for j, x := range want {
-			least := math.Inf(1)
-			for i, row := range s.c.row {
-				least = min(least, row[j]-s.k.f[i])
-			}
-			if least-x > depth && j != 4 {
-				want[j] = least
-				raised++
-			} else {
-				kept++
-			}
-		}
-		if s.reach(depth); !slices.Equal(s.k.g, want) {
-			t.Errorf("prices %v, want %v", s.k.g, want)
-		}
-		s.k.free()
-	}
-	if raised < 10 || kept < 20 {
-		t.Errorf("%d raised, %d kept", raised, kept)
-	}
-}
-
 // TestSecondOrder: on a linear iteration with eigenvalues up to a known rate, extrapolation observes the rate, chooses
 // the parameters of the second-order iteration for it, and follows its recurrence.
 func TestSecondOrder(t *testing.T) {

@@ -183,17 +183,6 @@ func (s *fast) descend(start []float64) bool {
 	}
 }
 
-// reach raises the potentials of columns that must hold mass and that no row reaches within depth.
-func (s *fast) reach(depth float64) {
-	b := make([]float64, s.c.n)
-	s.c.columnMinima(s.k.f, b)
-	for j, x := range b {
-		if s.lo[j] > 0 && x-s.k.g[j] > depth {
-			s.k.g[j] = x
-		}
-	}
-}
-
 // build makes the kernel for the potentials in s.k and v = 1.
 func (s *fast) build(reg float64) {
 	s.k.whole()
@@ -230,19 +219,14 @@ func (s *fast) absorb() {
 	if !(math.Abs(theta) < 1e6) {
 		theta = 0
 	}
-	// Potentials on a coarse grid: f - C and the like then lose less.
-	_, e := math.Frexp(math.Max(s.c.max, reg))
-	grid := math.Ldexp(1, e-44)
 	for i, u := range s.u {
-		s.k.f[i] = round(s.k.f[i]+reg*(math.Log(u/s.c.mass[i])+theta), grid)
+		s.k.f[i] += reg * (math.Log(u/s.c.mass[i]) + theta)
 	}
 	for j, v := range s.v {
-		s.k.g[j] = round(s.k.g[j]+reg*(math.Log(v)-theta), grid)
+		s.k.g[j] += reg * (math.Log(v) - theta)
 	}
 	s.x = 1
 }
-
-func round(x, grid float64) float64 { return math.RoundToEven(x/grid) * grid }
 
 // pass is products, and remembers whether they were in range.
 func (s *fast) pass() bool {
@@ -356,7 +340,6 @@ func (s *fast) logStep(reg float64) {
 		s.k.g[j] = reg * math.Min(math.Max(0, num.Log(s.lo[j])-x-theta), num.Log(s.hi[j])-x-theta)
 	}
 	s.c.rowMinima(s.k.g, s.k.f)
-	s.reach(30 * reg)
 	s.x = 1
 }
 
