@@ -21,7 +21,6 @@ type fast struct {
 	set Settings
 	scalings
 	level
-	try    int     // index of the schedule in hand
 	damp   float64 // Levenberg shift
 	opened *sweep  // of open, or of the kernel that is shared
 	stats  Stats
@@ -69,23 +68,22 @@ func (s *scalings) activeColumns() []int {
 	return list
 }
 
-// schedule says how Reg comes down: each level has the one before over rate, and is left when the
-// residual is at most tol and every column within a factor exp(log) of the mass that it must hold.
-type schedule struct{ rate, tol, log float64 }
-
-// schedules are tried in turn. Levels that are left early cost least, and serve nearly always. What can
-// go wrong at a tiny Reg is that the levels before left a small mass unsettled: the column that should
-// hold it is then many Reg away, on a plateau where neither Newton nor Algorithm 1 gets on.
-// Levels solved to the end exclude that.
-var schedules = []schedule{{3, 1e-2, 0.3}, {3, 1e-7, 0.1}}
-
 const (
-	// The first level is at least the range of the cost over annealStart.
+	// The first level is at least the range of the cost over annealStart, and each further one at the Reg before over
+	// annealRate.
 	annealStart = 25
-	// patience is how many passes in a row may bring no progress, and how many times scalings may
-	// have to be rescued, before the next schedule is tried.
+	annealRate  = 3
+	// A level is left when the residual is at most levelTol, or the square of levelScale Reg over the range if that is
+	// less, and every column within a factor exp(levelLog) of the mass that it must hold. Levels that are left early cost
+	// least. But at a small Reg they leave a small mass where it is: the column that must hold it is then many Reg away at
+	// the next level, on a plateau where neither Newton's method nor Algorithm 1 gets on.
+	levelTol   = 1e-2
+	levelScale = 100
+	levelLog   = 0.3
+	// patience is how many passes in a row may bring no progress before the next level is tried.
 	patience = 400
-	rescues  = 40
+	// rescues is how many times scalings of a level may have to be brought back into range.
+	rescues = 4000
 	// signPatience is how many passes in a row may bring no progress before prices have to keep their signs.
 	signPatience = 100
 	// stallPatience is how many passes in a row may bring no progress when there is none left.
@@ -123,24 +121,14 @@ func (c *core) fast(set Settings, start []float64) (Result, *certificate) {
 	return s.finish()
 }
 
-// run tries schedule after schedule; s.stop says why it ended.
+// run solves at the final Reg, or level after level; s.stop says why it ended.
 func (s *fast) run(start []float64) {
 	if start == nil && !s.c.choose && s.probe() {
 		return
 	}
-	for s.try = range schedules {
-		if s.descend(start) {
-			return
-		}
-		start = nil
-	}
-}
-
-// descend solves level after level. It reports false when another schedule should be tried.
-func (s *fast) descend(start []float64) bool {
-	plan, reg := schedules[s.try], s.c.reg
+	reg := s.c.reg
 	level := reg
-	s.x, s.damp = 1, 0
+	s.x = 1
 	clear(s.k.g)
 	copy(s.k.f, s.c.min)
 	if start != nil {
@@ -150,36 +138,28 @@ func (s *fast) descend(start []float64) bool {
 		s.logStep(reg)
 	} else {
 		for level*annealStart < s.c.rng {
-			level *= plan.rate
+			level *= annealRate
 		}
 		level = math.Max(reg, math.Min(level, s.c.rng/annealStart))
 	}
 	for {
-		s.level = newLevel(plan.tol, level <= reg)
+		rel := levelScale * level / s.c.rng
+		s.level = newLevel(math.Min(levelTol, rel*rel), level <= reg)
 		if s.last {
 			level = reg
 			if s.goal = s.set.residual(); s.c.choose {
 				s.goal = leastGap // for an optimum of 0, which only a plan without a defect proves
 			}
 		}
-		switch s.solve(level) {
-		case stopped:
-			return true
-		case noProgress:
-			return false
-		}
-		if s.last && level <= s.c.reg {
-			return true
-		}
-		if s.set.Gap > 0 && s.certified() || s.limitReached() {
-			return true
+		if s.solve(level) == stopped || s.last && level <= s.c.reg || s.set.Gap > 0 && s.certified() || s.limitReached() {
+			return
 		}
 		s.absorb()
 		reg = s.c.reg
 		if s.c.choose && !s.last && s.biasSmall() {
 			reg = level // solved to the end, it leaves a gap of the posterior bound at most
 		}
-		level = math.Max(reg, level/plan.rate)
+		level = math.Max(reg, level/annealRate)
 	}
 }
 

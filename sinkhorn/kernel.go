@@ -238,10 +238,3 @@ func (c *core) rows(f func(ch, i int)) { c.watch.rows(c.k, c.n, f) }
 func (c *core) rowMinima(g, f []float64) {
 	c.rows(func(_, i int) { f[i] = loops.MinDiff(c.row[i], g) })
 }
-
-// columnMinima sets b_j = min_i (C_ij - f_i).
-func (c *core) columnMinima(f, b []float64) {
-	part := slices.Repeat([]float64{math.Inf(1)}, loops.Chunks(c.k, c.n)*c.n)
-	c.rows(func(ch, i int) { loops.MinInto(part[ch*c.n:(ch+1)*c.n], c.row[i], f[i]) })
-	loops.JoinMinima(b, part)
-}

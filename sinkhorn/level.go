@@ -6,10 +6,9 @@ import "math"
 type ending int
 
 const (
-	running    ending = iota // it has not
-	solved                   // its goal is met
-	stopped                  // the whole run is over, for s.stop
-	noProgress               // another schedule may do better
+	running ending = iota // it has not
+	solved                // its goal is met
+	stopped               // the whole run is over, for s.stop
 )
 
 // limitReached looks for reasons to stop other than the goal.
@@ -76,25 +75,22 @@ func (s *fast) solve(reg float64) ending {
 	}
 }
 
-// repair absorbs scalings that are out of range; if that does not help, it reaches for the columns.
+// repair brings scalings back into range, unless that was tried too often.
 func (s *fast) repair(reg float64) ending {
 	if s.limitReached() {
 		return stopped
 	}
 	s.rescue(reg)
-	switch s.repairs++; {
-	case s.repairs > 100*rescues:
+	if s.repairs++; s.repairs > rescues {
 		s.stop = Stalled
 		return stopped
-	case s.repairs > rescues && !s.lastTry():
-		return noProgress
 	}
 	return running
 }
 
 // atGoal reports whether the residual is what the level asks for.
 func (s *fast) atGoal() bool {
-	return s.res <= s.goal && (s.last || s.step() <= schedules[s.try].log)
+	return s.res <= s.goal && (s.last || s.step() <= levelLog)
 }
 
 // endAtGoal ends a level whose residual is what was asked for. Where the gap is the goal, the residual alone does not end the run well.
@@ -127,7 +123,7 @@ func (s *fast) gapStatus() Status {
 }
 
 // checkStall ends a level if Reg stands in the way of the gap, if ctx or the limit of iterations ends the run, or after
-// too many passes without progress: patience if a schedule is left to try, stallPatience if none is.
+// too many passes without progress.
 func (s *fast) checkStall() ending {
 	if s.last && s.set.Gap > 0 && s.res < s.check {
 		s.check = s.res / 8
@@ -147,8 +143,6 @@ func (s *fast) checkStall() ending {
 		return stopped
 	case s.last && s.c.choose && s.res <= DefaultTolerance && s.since > roundoffPatience:
 		return s.endAtGoal()
-	case s.since > patience && !s.lastTry():
-		return noProgress
 	case s.since > patience && s.res <= 1e-6 && (!s.last || s.c.choose && s.k.reg > s.c.reg):
 		return solved // the next level may do better
 	case s.since > stallPatience && s.res <= 1e-6:
@@ -157,9 +151,6 @@ func (s *fast) checkStall() ending {
 	}
 	return running
 }
-
-// lastTry reports whether there is no other schedule to try.
-func (s *fast) lastTry() bool { return s.try == len(schedules)-1 }
 
 // advance takes a step of Algorithm 1 or, where those promise to take long, Newton's.
 func (s *fast) advance() {
