@@ -380,33 +380,18 @@ func (s *fast) finish() (Result, *certificate) {
 	}
 	// Where scalings are out of range, or where the rounding of absorbed potentials is most of the gap, one
 	// step of Algorithm 1 in the log domain says the same without.
-	switch {
-	case b != nil && b.m == nil: // that is the case
-		r.Residual = b.residual
-	case b == nil || s.c.max*b.noise > 1e-3*(b.upper-b.lower):
+	if b == nil || b.m != nil && s.c.max*b.noise > 1e-3*(b.upper-b.lower) {
 		b = s.careful()
-		r.Residual, r.Status = b.residual, s.carefulStatus(b)
-	default:
+	}
+	if b.m == nil {
+		r.Residual = b.residual
+	} else {
 		kl.Repair(s.q, s.lo, s.hi)
 	}
 	if s.c.cut() {
 		b = unproved(s.q)
 	}
 	return r, b
-}
-
-// carefulStatus is the status of a run whose result is that of careful: where the bounds decide, these do, and not those
-// of the plan before.
-func (s *fast) carefulStatus(b *certificate) Status {
-	if set := s.set; set.Gap > 0 && set.Tolerance == 0 {
-		switch small := b.small(set.Gap, s.c); {
-		case small && (s.stop == Stalled || s.stop == RegLimit):
-			return Converged
-		case !small && s.stop == Converged:
-			return Stalled
-		}
-	}
-	return s.stop
 }
 
 // careful makes the plan by one step of Algorithm 1 in the log domain.
