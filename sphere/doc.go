@@ -29,16 +29,16 @@
 // Let zeta have the sign of u, with 1 - u^2 = e^(-zeta^2). In this variable the law of u is C e^(-a zeta^2) (zeta/u)
 // dzeta with a = d/2: a Gaussian times a factor that is analytic on the whole line. There is no singular end at d = 1
 // and no narrow peak at d = 10^7, and zeta gives both t and 1-t to full precision. S and K are integrals from the
-// threshold up, which 40 Gauss-Legendre nodes give to 1e-15. C, and E[(1-u)^q] - 1 of size 1/d, come from Stirling's
-// series with the large parts cancelled algebraically. The root is found in log(1-t), by one to four Halley steps with
-// 14 nodes and one step of the inverse function's Taylor series to third order with 40, or by bisection.
+// threshold up, which 40 Gauss-Legendre nodes give to 1e-15 (Davis and Rabinowitz 1984). C, and E[(1-u)^q] - 1 of size
+// 1/d, come from Stirling's series with the large parts cancelled. The root is found in log(1-t), by one to four Halley
+// steps with 14 nodes and a step of third order of the inverse function's series with 40 (Traub 1964), or by bisection.
 //
 // # Evidence
 //
 // [Paper] solves the equation of the proposition as written, by direct integration. [Enclose] returns rational bounds on
 // w = (1-t)/2 = sin^2(theta/2), where theta is the angle of the optimal cap; W_p is 2 sqrt(w). [Bounds.Verify] proves
 // them: by a polynomial with rational coefficients if d and p are even, or d = 2 and p is whole; else by series of
-// positive terms with a bound on their tails, in interval arithmetic that shares no code with Solve.
+// positive terms with a bound on their tails, in interval arithmetic (Moore 1966) that shares no code with Solve.
 //
 // # Names
 //
