@@ -202,11 +202,11 @@ func TestGridVerifyInFloats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	upper, err := v.dense(r)
+	upper, err := v.plan(r, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	floats, err := v.floats(r)
+	floats, err := v.plan(r, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func TestGridVacuum(t *testing.T) {
 		}
 		p.Reg = r.Reg
 		exact, _ := checkResult(t, p, r)
-		floats, err := verifierOf(t, p, r.Q).floats(r)
+		floats, err := verifierOf(t, p, r.Q).plan(r, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,13 @@
 package sinkhorn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"github.com/wpm-go/wpm/projection"
 	"math"
 	"math/big"
 
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/projection/verify"
 	"github.com/wpm-go/wpm/sinkhorn/internal/gridproof"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -115,36 +116,32 @@ func (v *verifier) upper(r Result) (*big.Rat, error) {
 		rows++
 		return nil
 	})
-	if v.large(rows) {
-		return v.floats(r)
-	}
-	return v.dense(r)
+	return v.plan(r, v.large(rows))
 }
 
-// dense is upper with the plan of r.LogV, row by row.
-func (v *verifier) dense(r Result) (*big.Rat, error) {
+// plan is upper with the plan of r.LogV: row by row or, on a large grid, with its moments.
+func (v *verifier) plan(r Result, large bool) (*big.Rat, error) {
+	found, err := v.found(r, large)
+	if err != nil {
+		return nil, err
+	}
+	return found.Upper, claimed(r, found)
+}
+
+func (v *verifier) found(r Result, large bool) (verify.Found, error) {
+	flow := (*gridproof.Flow)(r.Flow)
+	if large {
+		return v.grid.Plan(r.LogV, r.Reg, flow)
+	}
 	plan, err := v.Scaling(r.LogV, r.Reg)
 	if err != nil {
-		return nil, err
+		return verify.Found{}, err
 	}
 	var moves verify.Moves
-	if r.Flow != nil {
-		moves = v.grid.Moves((*gridproof.Flow)(r.Flow))
+	if flow != nil {
+		moves = v.grid.Moves(flow)
 	}
-	found, err := v.Dense(plan, moves)
-	if err != nil {
-		return nil, err
-	}
-	return found.Upper, claimed(r, found.Transport, found.Residual, found.Most)
-}
-
-// floats is upper with the moments of that plan.
-func (v *verifier) floats(r Result) (*big.Rat, error) {
-	found, err := v.grid.Plan(r.LogV, r.Reg, (*gridproof.Flow)(r.Flow))
-	if err != nil {
-		return nil, err
-	}
-	return found.Upper, claimed(r, found.Transport, found.Residual, found.Most)
+	return v.Dense(plan, moves)
 }
 
 // claimSlack is how far Transport, over the largest cost, and Residual may be from what Verify computes from LogV in
@@ -152,16 +149,14 @@ func (v *verifier) floats(r Result) (*big.Rat, error) {
 // relative; the bounds do not depend on these two claims.
 const claimSlack = 4e-6
 
-// claimed compares what r says of its plan with what was found; transport is over most, the largest cost, or 1.
-func claimed(r Result, transport, residual, most float64) error {
-	if most == 0 {
-		most = 1
+// claimed compares what r says of its plan with what was found.
+func claimed(r Result, found verify.Found) error {
+	most := cmp.Or(found.Most, 1)
+	if d := math.Abs(found.Transport - r.Transport/most); !(d <= claimSlack+4*math.SmallestNonzeroFloat64/most) {
+		return refuse("Transport = %v, but the plan of LogV costs %v", r.Transport, found.Transport*most)
 	}
-	if d := math.Abs(transport - r.Transport/most); !(d <= claimSlack+4*math.SmallestNonzeroFloat64/most) {
-		return refuse("Transport = %v, but the plan of LogV costs %v", r.Transport, transport*most)
-	}
-	if d := math.Abs(residual - r.Residual); !(d <= claimSlack) {
-		return refuse("Residual = %v, but the columns of the plan are off Q by %v", r.Residual, residual)
+	if d := math.Abs(found.Residual - r.Residual); !(d <= claimSlack) {
+		return refuse("Residual = %v, but the columns of the plan are off Q by %v", r.Residual, found.Residual)
 	}
 	return nil
 }

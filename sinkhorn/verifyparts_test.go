@@ -19,8 +19,8 @@ import (
 // kv 2^-52, and no more; on grids, in floats, too.
 func TestClaims(t *testing.T) {
 	type prove func(v *verifier, r Result) error
-	exactly := func(v *verifier, r Result) error { _, err := v.dense(r); return err }
-	floats := func(v *verifier, r Result) error { _, err := v.floats(r); return err }
+	exactly := func(v *verifier, r Result) error { _, err := v.plan(r, false); return err }
+	floats := func(v *verifier, r Result) error { _, err := v.plan(r, true); return err }
 	p := gridProblem(t, 4, 5, 1, 0.1)
 	r, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-9})
 	if err != nil {
