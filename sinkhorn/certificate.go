@@ -86,7 +86,8 @@ func (c *core) certify(it *iterate) *certificate {
 	p := &proof{certificate: &certificate{iterate: it}, c: c}
 	m := loops.Chunks(c.k, c.n)
 	if p.open(m); !p.known {
-		c.loop(m, func(ch int) { p.sweep(ch, m) })
+		buf := make([]float64, m*c.n)
+		c.rows(func(ch, i int) { p.sweep(ch, i, buf[ch*c.n:(ch+1)*c.n]) })
 	}
 	if c.cut() { // nothing is proved
 		return &certificate{iterate: it, f: p.f, b: make([]float64, c.n), upper: c.most}
@@ -130,30 +131,22 @@ func (p *proof) open(m int) {
 	}
 }
 
-// sweep goes over the rows of one chunk. A row without mass leaves the columns nothing: it would only make the bound
-// worse. What the plan costs is, where it needs no repair, u times a product of v with the matrix M_ij C_ij.
-func (p *proof) sweep(ch, m int) {
-	c, n := p.c, p.c.n
-	buf, low := make([]float64, n), p.low[ch*n:(ch+1)*n]
-	from, to := loops.ChunkRows(c.k, m, ch)
-	for i := from; i < to; i++ {
-		if (i-from)%lookRows == 0 && c.ended() {
-			return
-		}
-		row := c.row[i]
-		p.f[i] = loops.MinDiff(row, p.g)
-		if c.mass[i] > 0 {
-			loops.MinInto(low, row, p.f[i])
-		}
-		if p.m == nil || p.repair {
-			p.carry(i, row, buf)
-			continue
-		}
-		for j, x := range p.m[i*n : (i+1)*n] {
-			buf[j] = x * row[j]
-		}
-		p.carried[i] = p.u[i] * ge.Ddot(n, buf, 1, p.v, 1)
+// sweep goes over row i, of chunk ch. A row without mass leaves the columns nothing: it would only make the bound worse.
+// What the plan costs is, where it needs no repair, u times a product of v with the matrix M_ij C_ij.
+func (p *proof) sweep(ch, i int, buf []float64) {
+	c, n, row := p.c, p.c.n, p.c.row[i]
+	p.f[i] = loops.MinDiff(row, p.g)
+	if c.mass[i] > 0 {
+		loops.MinInto(p.low[ch*n:(ch+1)*n], row, p.f[i])
 	}
+	if p.m == nil || p.repair {
+		p.carry(i, row, buf)
+		return
+	}
+	for j, x := range p.m[i*n : (i+1)*n] {
+		buf[j] = x * row[j]
+	}
+	p.carried[i] = p.u[i] * ge.Ddot(n, buf, 1, p.v, 1)
 }
 
 // carry finds what row i of the plan costs, and of its repaired form.

@@ -3,9 +3,9 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
-	"github.com/wpm-go/wpm/projection"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/grid"
 	"github.com/wpm-go/wpm/wpmerr"
 )

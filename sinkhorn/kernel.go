@@ -76,7 +76,7 @@ func (k *kernel) blocks(s []float64, f func(from, to, chunk int, part []float64)
 	block := max(1, blockCells/k.c.n)
 	k.c.loop(k.ch, func(ch int) {
 		from, to := loops.ChunkRows(k.c.k, k.ch, ch)
-		part := k.partial(ch, s)
+		part := k.part[ch*k.c.n : (ch+1)*k.c.n]
 		clear(part)
 		for i := from; i < to; i += block {
 			if k.c.ended() {
@@ -204,31 +204,13 @@ func (w *sweep) normalise(k *kernel, from, to int, mu, a, u, part []float64) {
 	k.add(nil, from, to, u, part)
 }
 
-// partial returns where chunk ch sums its columns: s itself if there is one chunk.
-func (k *kernel) partial(ch int, s []float64) []float64 {
-	if k.ch == 1 {
-		return s
-	}
-	return k.part[ch*k.c.n : (ch+1)*k.c.n]
-}
-
-// joinColumns is how many columns make a unit of work when partial sums are added.
-const joinColumns = 512
-
 // join adds the partial sums in order.
 func (k *kernel) join(s []float64) {
-	if k.ch == 1 {
-		return
+	n := len(s)
+	copy(s, k.part)
+	for ch := 1; ch < k.ch; ch++ {
+		ge.Daxpy(n, 1, k.part[ch*n:(ch+1)*n], 1, s, 1)
 	}
-	n := k.c.n
-	k.c.loop((n+joinColumns-1)/joinColumns, func(c int) {
-		from, to := c*joinColumns, min(n, (c+1)*joinColumns)
-		s := s[from:to]
-		copy(s, k.part[from:to])
-		for ch := 1; ch < k.ch; ch++ {
-			ge.Daxpy(to-from, 1, k.part[ch*n+from:ch*n+to], 1, s, 1)
-		}
-	})
 }
 
 // rows calls f for every row.

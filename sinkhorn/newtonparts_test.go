@@ -85,7 +85,7 @@ func TestConjugateGradients(t *testing.T) {
 	for _, shift := range []float64{5e-13, 1e-3} {
 		const na = 4
 		s := &fast{c: &core{watch: newWatch(context.Background()), k: k, n: na}}
-		s.k = &kernel{c: s.c, ch: 1, m: make([]float64, k*na)}
+		s.k = &kernel{c: s.c, ch: 1, m: make([]float64, k*na), part: make([]float64, na)}
 		s.u, s.a, s.v = slices.Repeat([]float64{1}, k), make([]float64, k), slices.Repeat([]float64{1}, na)
 		s.s = make([]float64, na)
 		// Rows of the plan, without the columns that are not in A: row 4 is in column 3 alone.

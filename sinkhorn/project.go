@@ -3,11 +3,11 @@ package sinkhorn
 import (
 	"context"
 	"fmt"
-	"github.com/wpm-go/wpm/projection"
 	"math"
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
 	"github.com/wpm-go/wpm/wpmerr"
 )
