@@ -56,17 +56,23 @@ func (want conditions) meets(m Mechanism) error {
 	return nil
 }
 
-// Warn says what a user should know about a policy that is in order.
+// Warn says what a user should know about a policy whose privacy holds.
 func (e *Env) Warn(p Stated) {
+	e.warnWeak(p)
 	if !e.Quiet {
-		warn(e.Err, e.Program, p)
+		warnOrigin(e.Err, e.Program, p)
 	}
 }
 
-func warn(w io.Writer, program string, p Stated) {
-	if p.Epsilon().Float64() > weakEpsilon {
-		fmt.Fprintf(w, "%s: warning: eps = %s protects little: %s\n", program, p.Epsilon(), InWords(p.Epsilon()))
+// warnWeak says what an eps means that protects little.
+func (e *Env) warnWeak(p Stated) {
+	if !e.Quiet && p.Epsilon().Float64() > weakEpsilon {
+		fmt.Fprintf(e.Err, "%s: warning: eps = %s protects little: %s\n", e.Program, p.Epsilon(), InWords(p.Epsilon()))
 	}
+}
+
+// warnOrigin says that a policy does not state where its parts come from.
+func warnOrigin(w io.Writer, program string, p Stated) {
 	var parts []string
 	if p.Provenance().Geometry == policy.Unstated {
 		parts = append(parts, "geometry")

@@ -19,7 +19,8 @@ type Mechanism interface {
 	Stated
 	// Schedule is when a report may be released; the zero Schedule is at any time.
 	Schedule() ledger.Schedule
-	// Verify checks the policy again from the beginning. Every error but ctx.Err() means that the policy is refused.
+	// Verify checks the policy again from the beginning. Every error but ctx.Err() means that the policy is refused. If
+	// the verdict beside it has bits, privacy holds, and the error says what does not.
 	Verify(ctx context.Context) (Verdict, error)
 	// Prepare refuses a policy that this program cannot release, with ErrNo if the policy is the reason, or returns the
 	// Release that draws. It does not depend on private data, and is called before anything is paid.

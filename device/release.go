@@ -195,6 +195,7 @@ func (r *release) run(ctx context.Context, args []string) error {
 	if r.check {
 		return r.usable(m, counts)
 	}
+	r.warnWeak(m)
 	if err := Writable(r.out); err != nil {
 		return err
 	}

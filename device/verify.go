@@ -120,9 +120,15 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 		return err
 	}
 	v, err := m.Verify(ctx)
+	if v.Bits > 0 { // privacy holds: a claim that fails must not hide what eps means
+		e.Warn(m)
+		e.WarnFormulas(m)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return err
+	case err != nil && v.Bits > 0:
+		return fmt.Errorf("%s: %s; %w: %w", path, holds(m), err, ErrNo)
 	case err != nil:
 		return fmt.Errorf("%s: %w: %w", path, err, ErrNo)
 	}
@@ -137,15 +143,13 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 		case err != nil && ctx.Err() != nil:
 			return err
 		case err != nil:
-			return fmt.Errorf("%s: privacy holds, but a row is not the cheapest of the box: %w: %w", path, err, ErrNo)
+			return fmt.Errorf("%s: %s; a row is not the cheapest of the box: %w: %w", path, holds(m), err, ErrNo)
 		}
 		if text != "" {
 			v.Claims += "rows: " + text + "\n"
 			v.JSON["rows"] = text
 		}
 	}
-	e.Warn(m)
-	e.WarnFormulas(m)
 	id := m.ID()
 	if asJSON {
 		fields := publisherJSON(m)
@@ -159,6 +163,11 @@ func (e *Env) verify(ctx context.Context, path string, want conditions, pairs in
 	_, err = fmt.Fprintf(e.Out, "verified: eps = %s %s, exact in units of 2^-%d\nin words: %s\n%s, sha256 %x\n%s%s",
 		m.Epsilon(), v.Size, v.Bits, InWords(m.Epsilon()), v.Form, id, publisherText(m), v.Claims)
 	return err
+}
+
+// holds says what a policy keeps although something else that it says is wrong.
+func holds(p Stated) string {
+	return fmt.Sprintf("privacy holds at eps = %s (%s)", p.Epsilon(), InWords(p.Epsilon()))
 }
 
 // ranked is a policy whose rows follow an order, which privacy does not need.

@@ -19,8 +19,8 @@ import (
 // staged is a policy whose checks are those of a test. It has rows with an order.
 type staged struct {
 	Points
-	verify, rows func(context.Context) error
-	pairs        *int64 // what CheckRows was asked for
+	verify, claims, rows func(context.Context) error
+	pairs                *int64 // what CheckRows was asked for
 }
 
 func (s staged) Verify(ctx context.Context) (Verdict, error) {
@@ -29,7 +29,11 @@ func (s staged) Verify(ctx context.Context) (Verdict, error) {
 			return Verdict{}, err
 		}
 	}
-	return s.Points.Verify(ctx)
+	v, err := s.Points.Verify(ctx)
+	if err == nil && s.claims != nil {
+		err = s.claims(ctx)
+	}
+	return v, err
 }
 
 func (s staged) CheckRows(ctx context.Context, pairs int64) (string, error) {
@@ -42,9 +46,11 @@ func (s staged) CheckRows(ctx context.Context, pairs int64) (string, error) {
 	return "in order", nil
 }
 
+// stages are the checks of a staged policy, of which nil finds nothing: the box, the claims, the rows.
+type stages [3]func(ctx context.Context, cancel func()) error
+
 // verifyStaged runs verify on a policy with those checks, whose context cancel ends.
-func verifyStaged(t *testing.T, dir string, verify, rows func(ctx context.Context, cancel func()) error, args ...string) (
-	status int, out string, pairs int64) {
+func verifyStaged(t *testing.T, dir string, s stages, args ...string) (status int, out string, pairs int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -60,7 +66,7 @@ func verifyStaged(t *testing.T, dir string, verify, rows func(ctx context.Contex
 		if err != nil {
 			return nil, err
 		}
-		return staged{Points: m.(Points), verify: check(verify), rows: check(rows), pairs: &pairs}, nil
+		return staged{Points: m.(Points), verify: check(s[0]), claims: check(s[1]), rows: check(s[2]), pairs: &pairs}, nil
 	}}
 	status = Run(ctx, e, []*Command{VerifyCommand(e)}, append(append([]string{"verify"}, args...), filepath.Join(dir, "p")))
 	return status, text.String(), pairs
@@ -79,9 +85,9 @@ func TestVerifyInterrupted(t *testing.T) {
 		"stopped":      {stopped, nil, Interrupted, "interrupted"},
 		"rows stopped": {nil, stopped, Interrupted, "interrupted"},
 		"failed":       {failed, nil, No, "p: not in order"},
-		"rows failed":  {nil, failed, No, "privacy holds, but a row is not the cheapest of the box: not in order"},
+		"rows failed":  {nil, failed, No, "; a row is not the cheapest of the box: not in order"},
 	} {
-		if status, out, _ := verifyStaged(t, dir, c.verify, c.rows); status != c.status || !strings.Contains(out, c.want) {
+		if status, out, _ := verifyStaged(t, dir, stages{c.verify, nil, c.rows}); status != c.status || !strings.Contains(out, c.want) {
 			t.Errorf("%s: status %d, %s, want %d, %q", name, status, out, c.status, c.want)
 		}
 	}
@@ -91,13 +97,13 @@ func TestVerifyInterrupted(t *testing.T) {
 func TestVerifyClaims(t *testing.T) {
 	dir := folder(t)
 	scheduled(t, dir, "p", ledger.Schedule{Epochs: ledger.Month, Period: 12})
-	status, out, _ := verifyStaged(t, dir, nil, nil)
+	status, out, _ := verifyStaged(t, dir, stages{})
 	want := "cost: not loaded\nschedule: one report in 12 months, in a slot that each device draws; any 12 months in a row " +
 		"cost eps = 1 together, any L at most ceil(L/12) times that\nrows: in order\n"
 	if status != Yes || !strings.HasSuffix(out, want) {
 		t.Errorf("status %d, %s\nwant at its end\n%s", status, out, want)
 	}
-	_, out, _ = verifyStaged(t, dir, nil, nil, "-json")
+	_, out, _ = verifyStaged(t, dir, stages{}, "-json")
 	for _, member := range []string{`"cost": "not loaded"`, `"schedule": "one report in 12 months`, `"rows": "in order"`} {
 		if !strings.Contains(out, member) {
 			t.Errorf("no %s in\n%s", member, out)
@@ -109,7 +115,7 @@ func TestVerifyClaims(t *testing.T) {
 func TestVerifyPairs(t *testing.T) {
 	dir := folder(t)
 	for args, want := range map[string]int64{"": 1 << 29, "-rows": math.MaxInt64, "-privacy-only": 0} {
-		if status, out, pairs := verifyStaged(t, dir, nil, nil, strings.Fields(args)...); status != Yes || pairs != want {
+		if status, out, pairs := verifyStaged(t, dir, stages{}, strings.Fields(args)...); status != Yes || pairs != want {
 			t.Errorf("%q: status %d, %s, %d pairs, want %d", args, status, out, pairs, want)
 		}
 	}
@@ -163,6 +169,43 @@ func TestWarnings(t *testing.T) {
 	(&Env{Program: "prog", Err: &out, Quiet: true}).WarnFormulas("no labels")
 	if out.Len() > 0 {
 		t.Errorf("%s", out.String())
+	}
+}
+
+// TestWeakIsSaid: the meaning of an eps above 8 is said by whatever finds that privacy holds or draws, also where a claim
+// or a row is wrong, and not where privacy does not hold.
+func TestWeakIsSaid(t *testing.T) {
+	dir := folder(t)
+	weak, err := os.ReadFile(filepath.Join(dir, "weak"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "p"), weak, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrong := func(context.Context, func()) error { return errors.New("wrong") }
+	const meaning = "eps = 9 protects little: from one report, an observer's odds"
+	for name, c := range map[string]struct {
+		verify, claims, rows func(context.Context, func()) error
+		status               int
+		said                 bool
+		want                 string
+	}{
+		"in order": {nil, nil, nil, Yes, true, "in words: from one report"},
+		"box":      {wrong, nil, nil, No, false, ": wrong\n"},
+		"claim":    {nil, wrong, nil, No, true, ": privacy holds at eps = 9 (from one report, an observer's odds"},
+		"row":      {nil, nil, wrong, No, true, ": privacy holds at eps = 9 (from one report, an observer's odds"},
+	} {
+		status, out, _ := verifyStaged(t, dir, stages{c.verify, c.claims, c.rows})
+		if status != c.status || strings.Contains(out, meaning) != c.said || !strings.Contains(out, c.want) {
+			t.Errorf("%s: status %d, %s", name, status, out)
+		}
+	}
+	for _, args := range []string{"check weak counts", "release -check weak counts",
+		"release -ledger new -budget 40 -epoch a weak counts", "release -ledger new -epoch a weak counts"} {
+		if status, _, errs := try(t, dir, "", strings.Fields(args)...); status != Yes || !strings.Contains(errs, meaning) {
+			t.Errorf("%s: status %d, %s", args, status, errs)
+		}
 	}
 }
 

@@ -167,6 +167,28 @@ func TestWarningAboveEight(t *testing.T) {
 	}
 }
 
+// TestWarningBesideFalseClaims: a policy whose eps was raised to 40 is as private as that, and its certificate, which is of
+// another eps, does not keep verify from saying so.
+func TestWarningBesideFalseClaims(t *testing.T) {
+	dir := t.TempDir()
+	file, counts := filepath.Join(dir, "p"), write(t, dir, "c", "0,1\n")
+	must(t, "", "design", "-ring", "4", "-eps", "4", "-geometry", "public", "-base", "data-independent", "-o", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raised := write(t, dir, "raised", strings.Replace(string(text), `"epsilon":"4"`, `"epsilon":"40"`, 1))
+	const warning = "warning: eps = 40 protects little: from one report, an observer's odds"
+	for args, want := range map[string]int{
+		"verify " + raised: device.No, "verify -json " + raised: device.No, "verify -privacy-only " + raised: device.Yes,
+		"release -ledger " + filepath.Join(dir, "l") + " -budget 40 -epoch a " + raised + " " + counts: device.Yes,
+	} {
+		if status, _, errs := try(t, "", strings.Fields(args)...); status != want || !strings.Contains(errs, warning) {
+			t.Errorf("%s: status %d, %s", args, status, errs)
+		}
+	}
+}
+
 // FuzzOrigin: a flag that is taken gives an origin that a policy takes, and says the same when it is written out again.
 func FuzzOrigin(f *testing.F) {
 	for _, s := range []string{"", "public", "data-independent", "derived-dp:0.5", "derived-dp:1/3", "derived-dp:",

@@ -108,7 +108,7 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 	case p.Utility || !p.PrivacyOnly && p.Inputs() <= QuickUtility/p.Outputs():
 		_, bounds, err := certificate.CheckPolicy(ctx, p.Policy)
 		if err != nil {
-			return v, fmt.Errorf("privacy holds, but not what the policy says of its utility: %w", err)
+			return v, fmt.Errorf("what the policy says of its utility does not hold: %w", err)
 		}
 		worst, _ := bounds.Worst.Float64()
 		least, _ := bounds.Lower.Float64()
