@@ -41,7 +41,7 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 
 // bound sorts the plan of a and fills in its cost, what it lacks, and the dual value.
 func (s *solver) bound(a *answer) {
-	a.plan = s.sortPlan(a.plan)
+	a.plan = s.sortPlan(a.plan, len(s.in.Rows), len(s.in.Lo))
 	a.objective, a.missing = s.primal(a.q, a.plan)
 	a.value, a.size = s.dual(a)
 }

@@ -14,31 +14,33 @@ const (
 	leastExp = -900
 )
 
-// measureCosts fills in the cells and the typical gap. A few costs that dwarf the others are cut. It reports whether there
-// was time.
-func (w *work) measureCosts() bool {
+// measureCosts fills in the cells and the typical gap, and reports whether cells hold all columns, and as they are: a
+// few costs that dwarf the others are cut. ok says whether there was time.
+func (w *work) measureCosts() (all, ok bool) {
 	top := w.p.Top
-	w.cut = false
-	w.hold()
+	group := w.hold()
 	if !w.fillCells(top) {
-		return false
+		return false, false
 	}
-	if w.gap = w.typicalGap(); w.gap >= 0x1p-30*top {
-		return true
+	if w.gap = w.typicalGap(); w.gap < 0x1p-30*top {
+		size, ok := w.usual()
+		if !ok {
+			return false, false
+		}
+		if size < top {
+			ok := w.fillCells(size)
+			w.gap = w.typicalGap()
+			return false, ok
+		}
 	}
-	size, ok := w.usual()
-	if w.cut = size < top; ok && w.cut {
-		ok = w.fillCells(size)
-		w.gap = w.typicalGap()
-	}
-	return ok
+	return group == 1, true
 }
 
 // hold chooses the columns that have cells, at and cell: all columns that take anything, or one of them in every group.
-func (w *work) hold() {
+func (w *work) hold() (group int) {
 	n := len(w.p.Low)
 	most := mostCells / len(w.heavy)
-	group := (n + most - 1) / most
+	group = (n + most - 1) / most
 	w.at = w.at[:0]
 	w.cell = num.Grow(w.cell, n)
 	for from := 0; from < n; from += group {
@@ -51,6 +53,7 @@ func (w *work) hold() {
 			}
 		}
 	}
+	return group
 }
 
 // live reports whether column j takes anything.

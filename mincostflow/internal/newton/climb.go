@@ -22,25 +22,26 @@ const (
 	damping     = 0.2 // shift of the matrix, times the mean of its diagonal (Levenberg)
 )
 
-// climb finds prices f near the best, and reports whether it could.
-func (w *work) climb() bool {
+// climb finds prices f near the best, and reports whether it could. all says that the cells are all columns that take
+// part.
+func (w *work) climb(all bool) bool {
 	k, stride := len(w.f), 1
 	for len(w.at) >= 2*coarsePerRow*k*stride {
 		stride *= 2
 	}
 	w.thin(stride)
-	w.width = 0
+	w.whole, w.width = false, 0
 	if spread := w.guess(); w.gap == 0 { // most columns have two rows that cost the same
 		w.gap = spread / float64(k)
 	}
 	if !(w.gap > 0 && w.gap <= math.MaxFloat64) {
 		return true
 	}
-	return w.refine(stride)
+	return w.refine(stride, all)
 }
 
 // refine climbs on finer and finer samples, and then with narrower and narrower kinks.
-func (w *work) refine(stride int) bool {
+func (w *work) refine(stride int, all bool) bool {
 	k := len(w.f)
 	seen := k
 	for round := 0; ; {
@@ -60,6 +61,9 @@ func (w *work) refine(stride int) bool {
 			stride = max(stride/finer, 1)
 			w.thin(stride)
 		} else if round++; round == rounds || w.unserved() < w.enough {
+			if w.whole = all; w.stale && w.whole {
+				w.measure(h)
+			}
 			return true
 		}
 	}
@@ -68,7 +72,7 @@ func (w *work) refine(stride int) bool {
 // ascend takes Newton steps for kinks of width h, at most steps, and reports whether prices are finite and the context
 // goes on.
 func (w *work) ascend(h float64, steps int) bool {
-	w.width = h
+	w.width, w.stale = h, false
 	value := w.measure(h)
 	most := longest * h
 	for range steps {
@@ -111,6 +115,7 @@ func (w *work) search(h, value float64) (by, better float64) {
 		}
 	}
 	copy(w.f, w.old)
+	w.stale = true
 	return 0, value
 }
 

@@ -23,8 +23,19 @@ func (w *work) forest(f *start.Forest) bool {
 // serve finds the service of every column, and reports whether there was time.
 func (w *work) serve() bool {
 	w.served = num.Grow(w.served, len(w.p.Low))
+	if w.whole { // all columns that take anything were measured at these prices
+		for c := range w.samples {
+			o := &w.samples[c]
+			m := o.best >> rowShift
+			w.served[w.at[o.at]] = service{
+				least: float64(m) * w.grain, gap: float64(o.other>>rowShift-m) * w.grain,
+				by: int32(o.best & (rowBits - 1)), second: int32(o.other & (rowBits - 1)),
+			}
+		}
+		return true
+	}
 	for j := range w.served {
-		w.served[j] = service{least: math.Inf(1), gap: math.Inf(1), by: -1, second: -1}
+		w.served[j] = service{least: math.Inf(1), second: -1}
 	}
 	for n, i := range w.heavy {
 		row, ok := w.p.Costs.Row(int(i))
@@ -33,12 +44,8 @@ func (w *work) serve() bool {
 		}
 		f, served := w.f[n], w.served[:len(row)]
 		for j, c := range row {
-			v := &served[j]
-			switch d := c - f - v.least; {
-			case d < 0:
-				*v = service{least: c - f, gap: -d, by: int32(n), second: v.by}
-			case d < v.gap:
-				v.gap, v.second = d, int32(n)
+			if x := c - f; x < served[j].least {
+				served[j].least, served[j].by = x, int32(n)
 			}
 		}
 	}
@@ -115,8 +122,8 @@ func (w *work) hangLight(f *start.Forest) bool {
 func (w *work) cheapest(row []float64) (at int, least float64) {
 	at, least = -1, math.Inf(1)
 	served := w.served[:len(row)]
-	for j := len(row) - 1; j >= 0; j-- { // the last columns are filled first
-		if x := row[j] - served[j].least; x < least {
+	for j, c := range row {
+		if x := c - served[j].least; x < least {
 			at, least = j, x
 		}
 	}
@@ -127,25 +134,34 @@ func (w *work) cheapest(row []float64) (at int, least float64) {
 // row, each of which may have to be computed. It reports whether there was time.
 func (w *work) readCosts(f *start.Forest) bool {
 	k, far := len(w.p.Supply), float64(seedWidths*w.width)
-	if w.cut { // the second best arcs say little then
-		far = 0
+	// Column j is 2j on the list of the row that it hangs from, and 2j + 1 on that of the second best.
+	w.first, w.next = num.Grow(w.first, len(w.heavy)), num.Grow(w.next, 2*len(w.p.Low))
+	for n := range w.first {
+		w.first[n] = -1
+	}
+	list := func(n int32, e int) { w.next[e], w.first[n] = w.first[n], e }
+	for j := len(w.p.Low) - 1; j >= 0; j-- {
+		v := &w.served[j]
+		if w.live(j) && v.second >= 0 && v.gap < far {
+			list(v.second, 2*j+1)
+		}
+		if f.Parent[k+j] >= 0 {
+			list(v.by, 2*j)
+		}
 	}
 	for n, i := range w.heavy {
+		if w.first[n] < 0 {
+			continue
+		}
 		row, ok := w.p.Costs.Row(int(i))
 		if !ok {
 			return false
 		}
-		served := w.served[:len(row)]
-		for j, c := range row {
-			switch v := &served[j]; int32(n) {
-			case v.by:
-				if f.Parent[k+j] >= 0 {
-					f.Cost[k+j] = c
-				}
-			case v.second:
-				if v.gap < far && w.live(j) {
-					f.Arcs = append(f.Arcs, start.Arc{I: i, J: int32(j), Cost: c})
-				}
+		for e := w.first[n]; e >= 0; e = w.next[e] {
+			if j := e / 2; e%2 == 0 {
+				f.Cost[k+j] = row[j]
+			} else {
+				f.Arcs = append(f.Arcs, start.Arc{I: i, J: int32(j), Cost: row[j]})
 			}
 		}
 	}

@@ -75,7 +75,8 @@ func (w *work) prices() bool {
 	for n, i := range w.heavy {
 		w.mass[n] = float64(w.p.Supply[i]) / sum
 	}
-	if !w.measureCosts() {
+	all, ok := w.measureCosts()
+	if !ok {
 		return false
 	}
 	full := 0.0
@@ -83,5 +84,5 @@ func (w *work) prices() bool {
 		full += min(float64(l)+float64(w.p.Room[j]), total)
 	}
 	w.enough = enough * float64(k) * full / total / float64(n)
-	return w.climb()
+	return w.climb(all)
 }

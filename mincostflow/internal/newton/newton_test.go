@@ -318,10 +318,10 @@ func TestNewtonParts(t *testing.T) {
 			}
 		}
 
-		w.hold()
+		group := w.hold()
 		w.fillCells(top)
-		if !slices.Equal(w.at, live) {
-			t.Fatalf("columns %v, want %v", w.at, live)
+		if group != 1 || !slices.Equal(w.at, live) {
+			t.Fatalf("groups of %d, columns %v, want %v", group, w.at, live)
 		}
 		if e := math.Log2(w.grain); e != math.Floor(e) || top/w.grain >= 1<<costBits ||
 			top/w.grain < 1<<(costBits-1) {
@@ -416,22 +416,33 @@ func TestNewtonParts(t *testing.T) {
 			near("price kept", w.f[i], cut)
 		}
 
-		// Which rows serve a column.
+		// Which row serves a column, from the costs and from what was measured.
 		for i := range w.f {
 			w.f[i] = float64(d.Intn(1 << 19))
 		}
-		w.serve()
-		for j, v := range w.served {
-			x := make([]float64, k)
-			for i := range x {
-				x[i] = c(i, j) - w.f[i]
-			}
-			least := slices.Min(x)
-			if v.least != least || x[v.by] != least {
-				t.Fatalf("column %d: row %d at %v, want %v", j, v.by, v.least, least)
-			}
-			if slices.Sort(x); v.gap != x[1]-x[0] || v.second == v.by || c(int(v.second), j)-w.f[v.second] != x[1] {
-				t.Fatalf("column %d: %+v, want %v", j, v, x)
+		w.thin(1)
+		w.measure(top)
+		for _, whole := range []bool{false, true} {
+			w.whole = whole
+			w.serve()
+			for j, v := range w.served {
+				if !w.live(j) {
+					continue
+				}
+				x := make([]float64, k)
+				for i := range x {
+					x[i] = c(i, j) - w.f[i]
+				}
+				least := slices.Min(x)
+				if v.least != least || x[v.by] != least {
+					t.Fatalf("column %d: row %d at %v, want %v", j, v.by, v.least, least)
+				}
+				if !whole && v.second != -1 {
+					t.Fatalf("column %d: a second row %d out of nothing", j, v.second)
+				}
+				if slices.Sort(x); whole && (v.second < 0 || v.gap != x[1]-x[0] || c(int(v.second), j)-w.f[v.second] != x[1]) {
+					t.Fatalf("column %d: %+v, want %v", j, v, x)
+				}
 			}
 		}
 	}
@@ -454,10 +465,10 @@ func TestNewtonGroups(t *testing.T) {
 	}
 	w := new(work)
 	w.reset(p)
-	w.hold()
+	got := w.hold()
 	w.fillCells(3)
-	if !slices.Equal(w.at, want) {
-		t.Errorf("%d columns, want %d", len(w.at), len(want))
+	if got != group || !slices.Equal(w.at, want) {
+		t.Errorf("groups of %d and %d columns, want %d and %d", got, len(w.at), group, len(want))
 	}
 	if x := slices.Min(w.cells); float64(x)/rowBits*w.grain != 3 || slices.Max(w.cells) != x {
 		t.Errorf("cells from %d to %d", x, slices.Max(w.cells))

@@ -35,7 +35,8 @@ type work struct {
 
 	gap    float64   // typical, between the two least costs of a column
 	width  float64   // the last width
-	cut    bool      // a few costs that dwarf the others are cut
+	stale  bool      // f has changed since it was measured
+	whole  bool      // samples is every column that takes anything, and not stale
 	enough float64   // what the rows may have too much or too little, over total
 	mass   []float64 // of the rows, over that of all of them
 	f      []float64 // their prices
@@ -44,8 +45,9 @@ type work struct {
 	step   []float64
 	slope  []float64 // k x k, minus the Hessian of the smoothed dual value; off the diagonal, two entries add up to one
 
-	served []service // of every column
-	spare  []uint64  // what columns get from heavy rows
+	served      []service // of every column
+	spare       []uint64  // what columns get from heavy rows
+	first, next []int     // the columns of every heavy row, as lists
 }
 
 // sample stands for some columns.
@@ -56,7 +58,7 @@ type sample struct {
 }
 
 // service is what prices say about a column: the two best rows, C_ij - f_i of the best, and how far the other is
-// from it. The second of a single row is -1.
+// from it. A second of -1 is unknown.
 type service struct {
 	least, gap float64
 	by, second int32

@@ -84,7 +84,7 @@ func (s *Solver) Cost(f Flow) (c float64, ok bool) {
 	switch {
 	case s.rows.exp == 0:
 		return f.Cost, true
-	case !s.watch.row(len(s.rows.p.Low)): // f.Cost may be rounded
+	case !s.watch.look(): // f.Cost may be rounded
 		return 0, false
 	}
 	return s.rows.raw(int(f.I))[f.J], true
@@ -136,7 +136,7 @@ func (s *Solver) open(f, g []float64) {
 		return
 	}
 	for n := range f {
-		if !s.watch.row(len(g)) {
+		if !s.watch.look() {
 			return
 		}
 		f[n] = ctransform.Row(s.rows.raw(n), g)
@@ -160,7 +160,7 @@ func (s *Solver) closed(g, f []float64) {
 	below := s.below // the exact minimum is below its rounded value
 	clear(below)
 	for n := range s.rows.p.Rows {
-		if !s.watch.row(len(g)) {
+		if !s.watch.look() {
 			break // as in open
 		}
 		row := s.rows.raw(n)

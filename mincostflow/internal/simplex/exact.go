@@ -57,7 +57,7 @@ func (e *exactPrices) compute(s *Solver) bool {
 				c = num.NewDyadic(s.rows.most).Times(num.NewDyadic(2))
 			}
 		case Real:
-			if s.rows.exp != 0 && !s.watch.row(t.n) {
+			if s.rows.exp != 0 && !s.watch.look() {
 				return false
 			}
 			c = num.NewDyadic(s.rawCost(v))

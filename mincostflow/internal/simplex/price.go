@@ -95,13 +95,6 @@ func (p *pricer) run() bool {
 	return true
 }
 
-// seed lists arcs, as far as the lists of their rows have place.
-func (p *pricer) seed(arcs []start.Arc) {
-	for _, a := range arcs {
-		p.append(a)
-	}
-}
-
 // listOf returns the list of row i.
 func (p *pricer) listOf(i int) []start.Arc { return p.list[p.starts[i]:][:p.length[i]] }
 

@@ -137,7 +137,7 @@ func (r *rows) loadKnown(w *watch, known *Costs, memory int64) error {
 	r.setScale(most)
 	few := len(r.p.Rows) <= fewLoaded
 	for n := range r.copies {
-		if !few && !w.row(len(r.p.Low)) {
+		if !few && !w.look() {
 			return unread(w.ctx)
 		}
 		r.copies[n] = num.Grow(r.copies[n], len(r.p.Low))
@@ -194,11 +194,16 @@ func (r *rows) large(k int) bool { return k > sharedCells/len(r.p.Low) }
 // shared reports whether k rows are to be read by several goroutines.
 func (r *rows) shared(k int) bool { return !r.alone && r.large(k) && runtime.GOMAXPROCS(0) > 1 }
 
+// A goroutine reads partRows rows, or partCells cells, at a time.
+const (
+	partRows  = 16
+	partCells = 1 << 16
+)
+
 // share calls use with n below k and rows to read row n from, from several goroutines, and reports whether it has for
-// all n before the context ended. Each goroutine reads at most pollRows rows, or pollCells cells, between two looks at
-// it.
+// all n before the context ended. Each goroutine looks at it before each part.
 func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
-	block := min(max(pollCells/len(r.p.Low), 1), pollRows)
+	block := min(max(partCells/len(r.p.Low), 1), partRows)
 	return r.each(w, (k+block-1)/block, func(own *rows, b int) {
 		for n := b * block; n < min((b+1)*block, k); n++ {
 			use(own, n)
@@ -208,12 +213,10 @@ func (r *rows) share(w *watch, k int, use func(own *rows, n int)) bool {
 
 // each calls use with every part below parts and rows to read, from several goroutines, until the context ends.
 func (r *rows) each(w *watch, parts int, use func(own *rows, part int)) bool {
-	ctx := w.ctx
-	ctx = wpmerr.Context(ctx)
 	if r.spare == nil {
 		r.spare = new(parallel.Spare[buffers])
 	}
-	err := parallel.For(ctx, parts, func(part int) {
+	err := parallel.For(wpmerr.Context(w.ctx), parts, func(part int) {
 		own := *r
 		defer own.borrow()()
 		use(&own, part)
@@ -299,28 +302,10 @@ func maxBits(row []float64) uint64 {
 // mostCells are held, 8 MB.
 const mostCells = 1 << 20
 
-// watch looks at a context now and then; at none if ctx is nil.
+// watch looks at a context; at none if ctx is nil.
 type watch struct {
-	ctx         context.Context
-	rows, cells int
-	over        bool // it has ended
-}
-
-// pollRows rows or pollCells cells are read between two looks at the context.
-const (
-	pollRows  = 16
-	pollCells = 1 << 16
-)
-
-// row reports whether another row may be read, of so many cells: not when the context has ended.
-func (w *watch) row(cells int) bool {
-	w.rows++
-	w.cells += cells
-	if w.rows >= pollRows || w.cells >= pollCells {
-		w.rows, w.cells = 0, 0
-		return w.look()
-	}
-	return !w.over
+	ctx  context.Context
+	over bool // it has ended
 }
 
 // look reports whether the context goes on.
@@ -337,7 +322,7 @@ type costs struct {
 
 // Row is that of start.Costs.
 func (c *costs) Row(i int) ([]float64, bool) {
-	if !c.watch.row(len(c.rows.p.Low)) {
+	if !c.watch.look() {
 		return nil, false
 	}
 	return c.rows.at(i), true

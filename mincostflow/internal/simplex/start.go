@@ -89,7 +89,9 @@ func (p *Problem) heavy() uint64 {
 func (s *Solver) plant(much uint64) {
 	f := &s.forest
 	s.tree.plant(f, s.rows.p.Supply)
-	s.pr.seed(f.Arcs)
+	for _, a := range f.Arcs {
+		s.pr.append(a)
+	}
 	if s.tree.within(mostRaised) {
 		s.raise(max(f.Above, leastPrice*s.full), much)
 	}

@@ -112,19 +112,16 @@ func (p *pricer) freeze(from, end int) {
 // price finds the best arcs of the rows of a block that improve the plan at the prices work.pi. It reports whether it
 // came to the end before it had to stop.
 func (p *pricer) price(from, end int) bool {
-	w, n := &p.work, p.tree.n
+	w := &p.work
 	places := (p.starts[end]-p.starts[from])/2 + end - from
 	w.best, w.price = num.Grow(w.best, places), num.Grow(w.price, places)
 	w.length, w.f = num.Grow(w.length, end-from), num.Grow(w.f, p.tree.k)
 	watch := watch{ctx: p.watch.ctx} // the other one belongs to pivots
-	if !watch.look() {
-		return false
-	}
 	if p.rows.shared(end - from) {
 		return p.rows.share(&watch, end-from, func(own *rows, r int) { p.priceRow(own.at(from+r), from+r, from) })
 	}
 	for r := range end - from {
-		if !watch.row(n) {
+		if !watch.look() {
 			return false
 		}
 		p.priceRow(p.rows.at(from+r), from+r, from)

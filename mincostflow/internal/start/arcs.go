@@ -95,15 +95,17 @@ func (w lists) Do(n, from, to int, own Costs) bool {
 	for _, j := range w.cols.item {
 		p.column[j].limit = math.Inf(1)
 	}
+	var last []Arc
 	each := min(rowArcs, len(w.cols.item))
-	for _, i := range w.rows.item[from:to] {
+	for _, i := range w.rows.item[from:to] { // neighbours have nearly the same arcs
 		row, ok := own.Row(int(i))
 		if !ok {
 			return false
 		}
-		at := int(i) * each
-		arcs, reduced := w.into.Arcs[at:at+each], w.reduced[at:at+each]
-		Gather(arcs, reduced, i, row, w.pi, math.Inf(1))
+		from, to := int(i)*each, int(i+1)*each
+		arcs, reduced := w.into.Arcs[from:to], w.reduced[from:to]
+		Gather(arcs, reduced, i, row, w.pi, bound(last, row, w.pi))
+		last = arcs
 		f := reduced[0]
 		for m := range reduced {
 			reduced[m] -= f
@@ -117,6 +119,19 @@ func (w lists) Do(n, from, to int, own Costs) bool {
 		}
 	}
 	return true
+}
+
+// bound returns what the prices of the best arcs of a row are below, given those of another row. Few others are then
+// worth a try.
+func bound(other []Arc, row, pi []float64) float64 {
+	if len(other) == 0 {
+		return math.Inf(1)
+	}
+	limit := math.Inf(-1)
+	for _, a := range other {
+		limit = max(limit, row[a.J]+pi[a.J])
+	}
+	return math.Nextafter(limit, math.Inf(1))
 }
 
 // joinColumns adds what the other parts have found for the columns to the first.

@@ -3,6 +3,7 @@ package start
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/wpm-go/wpm/internal/num"
@@ -83,8 +84,7 @@ func (g *groups) cut(size int) {
 func (g *groups) split(items []int32) {
 	for len(items) > g.size {
 		half := (len(items) + g.size - 1) / g.size / 2 * g.size
-		l := g.widest(items)
-		slices.SortFunc(items, func(a, b int32) int { return cmp.Or(cmp.Compare(g.of(a)[l], g.of(b)[l]), cmp.Compare(a, b)) })
+		g.halve(items, half, g.widest(items))
 		g.split(items[:half])
 		items = items[half:]
 	}
@@ -108,6 +108,40 @@ func (g *groups) widest(items []int32) (landmark int) {
 		}
 	}
 	return landmark
+}
+
+// halve puts the half items that are nearest to a landmark before the others: by quickselect, or, where its pivots are
+// bad, by sorting.
+func (g *groups) halve(items []int32, half, landmark int) {
+	for rounds := 2 * bits.Len(uint(len(items))); len(items) > 1; rounds-- {
+		if rounds == 0 {
+			slices.SortFunc(items, func(a, b int32) int { return cmp.Compare(g.of(a)[landmark], g.of(b)[landmark]) })
+			return
+		}
+		pivot := g.of(items[len(items)/2])[landmark]
+		i, j := 0, len(items)-1
+		for i <= j {
+			for g.of(items[i])[landmark] < pivot {
+				i++
+			}
+			for g.of(items[j])[landmark] > pivot {
+				j--
+			}
+			if i <= j {
+				items[i], items[j] = items[j], items[i]
+				i++
+				j--
+			}
+		}
+		switch { // items up to j are at most the pivot, those from i at least
+		case half <= j:
+			items = items[:j+1]
+		case half > i:
+			items, half = items[i:], half-i
+		default:
+			return
+		}
+	}
 }
 
 // nearest returns the item from which the units of the others are the least way off, in all. The number of items alone

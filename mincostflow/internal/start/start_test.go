@@ -1,6 +1,7 @@
 package start
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -9,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/wpm-go/wpm/internal/numtest" // rapid draws with a fixed seed
+	"github.com/wpm-go/wpm/internal/numtest"
 )
 
 // matrix is a cost with rows and columns in memory.
@@ -154,6 +155,32 @@ func TestSample(t *testing.T) {
 		}
 		if b := w.blur(); !(b >= 0) {
 			t.Fatalf("blur %v", b)
+		}
+	})
+}
+
+// TestHalve: the items before the middle are those of least value.
+func TestHalve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 40).Draw(t, "n")
+		g := groups{look: make([]float64, n*landmarks)}
+		for i := range n {
+			g.item = append(g.item, int32(i))
+			g.look[i*landmarks+3] = float64(rapid.IntRange(0, 9).Draw(t, "x"))
+		}
+		half := rapid.IntRange(1, n-1).Draw(t, "half")
+		g.halve(g.item, half, 3)
+		value := func(i int32) float64 { return g.of(i)[3] }
+		most, least := 0.0, math.Inf(1)
+		for n, i := range g.item {
+			if n < half {
+				most = max(most, value(i))
+			} else {
+				least = min(least, value(i))
+			}
+		}
+		if most > least {
+			t.Fatalf("%v before %v", most, least)
 		}
 	})
 }
@@ -352,6 +379,32 @@ func (u until) Row(i int) ([]float64, bool) {
 	*u.rows++
 	row, _ := u.matrix.Row(i)
 	return row, *u.rows <= u.most
+}
+
+// TestHalveBadPivots: values of which every pivot is the least would take quickselect n^2 / 4 steps, an hour at 2^21.
+// They are sorted, the upper half as well.
+func TestHalveBadPivots(t *testing.T) {
+	n := 1 << numtest.Cases(12, 21)
+	g := groups{look: make([]float64, n*landmarks), item: make([]int32, n)}
+	for i := range g.item {
+		g.item[i] = int32(i)
+	}
+	left := slices.Clone(g.item)
+	for value := range n {
+		at := len(left) / 2
+		g.look[int(left[at])*landmarks] = float64(value)
+		left[at] = left[0]
+		left = left[1:]
+	}
+	g.halve(g.item, n/2, 0)
+	for x, i := range g.item {
+		if v := g.of(i)[0]; (v < float64(n/2)) != (x < n/2) {
+			t.Fatalf("value %v at %d", v, x)
+		}
+	}
+	if !slices.IsSortedFunc(g.item, func(a, b int32) int { return cmp.Compare(g.of(a)[0], g.of(b)[0]) }) {
+		t.Error("the pivots went on to the end")
+	}
 }
 
 // TestGroupSize: the smaller problem has a sixteenth of the cells until that is too much, and then as many as it may.
