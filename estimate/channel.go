@@ -18,18 +18,19 @@ var ErrChannel = errors.New("estimate: bad channel")
 // Channel is a k x kv table of probabilities: row i is the law of a release of a device at input i. It is immutable.
 //
 // The rows of a policy have two values in each column, low and high, except for one entry in each row. Such a table is
-// kept as runs of high entries; any other table is kept as it is.
+// kept as runs of high entries, in some order of the columns; any other table is kept as it is.
 type Channel struct {
 	k, kv int
 	rows  []float64 // row-major, each row of sum 1; nil if runs holds the table
 	parts *parts    // of rows that are means of others, or nil
 
-	// P_ij = scale_i (low_j + step_j if j is in a run of row i) + what odd adds.
+	// P_ij = scale_i (low_n + step_n if n is in a run of row i) + what odd adds, with j output n in the order.
+	order     []int32 // nil: that of the outputs
 	scale     []float64
 	low, step []float64
 	runs      []run // of row i: from first[i] to first[i+1]
 	first     []int32
-	odd       []odd // in order of i
+	odd       []odd // in order of i; of outputs
 	entries   int   // in all runs
 	even      bool  // all scales are the same but for rounding, and so scale_i low_j is the low value of any row
 	smooth    bool  // no high entry is above maxRatio times the low one: differences of sums are accurate
@@ -179,6 +180,14 @@ func (c *Channel) fill(row func(i int, dst []float64), buf []float64) (*Channel,
 	return c, nil
 }
 
+// output returns the output of column n.
+func (c *Channel) output(n int) int {
+	if c.order == nil {
+		return n
+	}
+	return int(c.order[n])
+}
+
 // Join returns the channel of a release that comes from one of several channels of the same inputs, with these weights,
 // and says from which: its outputs are theirs, one after the other. So releases of several mechanisms are releases of one.
 // The errors are ErrShape, and ErrChannel for weights that are not positive and finite.
@@ -215,12 +224,12 @@ func (c *Channel) row(i int) []float64 {
 		return c.rows[i*c.kv:][:c.kv:c.kv]
 	}
 	out := make([]float64, c.kv)
-	for j, v := range c.low {
-		out[j] = c.scale[i] * v
+	for n, v := range c.low {
+		out[c.output(n)] = c.scale[i] * v
 	}
 	for _, r := range c.runsOf(i) {
-		for j := r.from; j < r.to; j++ {
-			out[j] = c.scale[i] * (c.low[j] + c.step[j])
+		for n := int(r.from); n < int(r.to); n++ {
+			out[c.output(n)] = c.scale[i] * (c.low[n] + c.step[n])
 		}
 	}
 	for _, o := range c.odd {
@@ -248,28 +257,30 @@ func (c *Channel) mix(theta, q []float64, least float64) {
 		}
 		return
 	}
-	all := 0.0
+	all, high := 0.0, q
+	if c.order != nil {
+		high = make([]float64, c.kv)
+	}
 	for i, t := range theta {
-		t *= c.scale[i]
-		all += t
-		if t != 0 {
-			c.spread(i, t, q)
+		if t *= c.scale[i]; t != 0 {
+			all += t
+			c.spread(i, t, high)
 		}
 	}
 	sum := 0.0
-	for j, v := range q {
+	for n, v := range high {
 		if c.smooth {
 			sum += v
 			v = max(sum, least)
 		}
-		q[j] = c.low[j]*all + c.step[j]*v
+		q[c.output(n)] = c.low[n]*all + c.step[n]*v
 	}
 	for _, o := range c.odd {
 		q[o.j] += theta[o.i] * o.extra
 	}
 }
 
-// spread adds t to q in the runs of row i; if smooth, to the differences of q.
+// spread adds t to q, in the order of the runs, in those of row i; if smooth, to the differences of q.
 func (c *Channel) spread(i int, t float64, q []float64) {
 	for _, r := range c.runsOf(i) {
 		if c.smooth {
@@ -295,12 +306,13 @@ func (c *Channel) back(v, g []float64) {
 		return
 	}
 	all := 0.0
-	sums := make([]float64, c.kv+1) // of step_j v_j before j; or the terms, if not smooth
-	for j, x := range v {
-		all += c.low[j] * x
-		sums[j+1] = c.step[j] * x
+	sums := make([]float64, c.kv+1) // of step_n v_n before n; or the terms, if not smooth
+	for n, low := range c.low {
+		x := v[c.output(n)]
+		all += low * x
+		sums[n+1] = c.step[n] * x
 		if c.smooth {
-			sums[j+1] += sums[j]
+			sums[n+1] += sums[n]
 		}
 	}
 	for i := range g {
@@ -331,8 +343,8 @@ type above struct {
 func (c *Channel) high(visit func(i, j int32, d float64)) {
 	for i, scale := range c.scale {
 		for _, r := range c.runsOf(i) {
-			for j := r.from; j < r.to; j++ {
-				visit(int32(i), j, scale*c.step[j])
+			for n := int(r.from); n < int(r.to); n++ {
+				visit(int32(i), int32(c.output(n)), scale*c.step[n])
 			}
 		}
 	}
@@ -366,13 +378,14 @@ func (c *Channel) scatter(q, v, out []float64) bool {
 	}
 	first, entries := c.columns()
 	all, each := 0.0, make([]float64, c.k)
-	for j, low := range c.low {
+	for n, low := range c.low {
+		j := c.output(n)
 		e, column := c.scale[0]*low-q[j], entries[first[j]:first[j+1]]
 		all += v[j] * e * e
-		for n, x := range column {
+		for m, x := range column {
 			w := v[j] * x.d
 			each[x.i] += w * e
-			for _, y := range column[:n+1] {
+			for _, y := range column[:m+1] {
 				out[int(max(x.i, y.i))*c.k+int(min(x.i, y.i))] += w * y.d
 			}
 		}
@@ -408,11 +421,11 @@ func (c *Channel) times(m []float64, r int, out []float64) {
 	addRows(c.scale, m, all)
 	row := func(e event) []float64 { return m[int(e.row)*r:][:r] }
 	events, first, ends := c.events()
-	for j, step := range c.step {
+	for n, step := range c.step {
 		if !ends {
 			clear(high)
 		}
-		here := events[first[j]:first[j+1]]
+		here := events[first[n]:first[n+1]]
 		for ; len(here) >= 4; here = here[4:] {
 			add4(&[4]float64{here[0].scale, here[1].scale, here[2].scale, here[3].scale},
 				row(here[0]), row(here[1]), row(here[2]), row(here[3]), high)
@@ -420,7 +433,7 @@ func (c *Channel) times(m []float64, r int, out []float64) {
 		for _, e := range here {
 			add(e.scale, row(e), high)
 		}
-		o, low := out[j*r:][:r], c.low[j]
+		o, low := out[c.output(n)*r:][:r], c.low[n]
 		for b, v := range high {
 			o[b] = low*all[b] + step*v
 		}
@@ -430,14 +443,14 @@ func (c *Channel) times(m []float64, r int, out []float64) {
 	}
 }
 
-// event says that an output takes a row, times scale.
+// event says that a column takes a row, times scale.
 type event struct {
 	row   int32
 	scale float64
 }
 
-// events returns the rows that have output j in a run, from first[j] to first[j+1]. If ends, they are those whose runs
-// begin or end there, with signs, to be added up from output to output: a run costs its two ends, not its length.
+// events returns the rows that have column j in a run, from first[j] to first[j+1]. If ends, they are those whose runs
+// begin or end there, with signs, to be added up from column to column: a run costs its two ends, not its length.
 func (c *Channel) events() (all []event, first []int32, ends bool) {
 	ends = c.smooth && 2*len(c.runs) < c.entries
 	first = make([]int32, c.kv+2)

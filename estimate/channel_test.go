@@ -58,61 +58,67 @@ func TestChannelProducts(t *testing.T) {
 			t.Fatal(err)
 		}
 		forms[c.rows == nil]++
-		p := normal(rows)
-		r := rand.New(rand.NewPCG(1, uint64(k)))
-		theta, v := someTheta(r, k), make([]float64, kv)
-		for j := range v {
-			v[j] = r.ExpFloat64()
-		}
-		const columns = 3
-		m := make([]float64, k*columns)
-		for i := range m {
-			m[i] = r.NormFloat64()
-		}
-		q, g, out := make([]float64, kv), make([]float64, k), make([]float64, kv*columns)
-		for i := range out { // what is there before does not matter
-			out[i] = math.NaN()
-		}
-		q[0], g[0] = math.NaN(), math.NaN()
-		c.forward(theta, q)
-		c.back(v, g)
-		c.times(m, columns, out)
-		// Twice the bound at maxRatio, which is for 10 000 outputs.
-		const tol = 1e-8
-		for j := range kv {
-			want, terms := 0.0, make([]float64, columns)
-			largest := 0.0
-			for i := range k {
-				want += theta[i] * p[i][j]
-				for b := range columns {
-					terms[b] += p[i][j] * m[i*columns+b]
-					largest = max(largest, p[i][j]*math.Abs(m[i*columns+b])*float64(k))
-				}
-			}
-			if !(math.Abs(q[j]-want) <= tol*want) {
-				t.Fatalf("forward: output %d: %v, want %v", j, q[j], want)
-			}
-			for b := range columns {
-				if !(math.Abs(out[j*columns+b]-terms[b]) <= tol*largest) {
-					t.Fatalf("times: output %d, column %d: %v, want %v", j, b, out[j*columns+b], terms[b])
-				}
-			}
-		}
-		for i := range k {
-			want := 0.0
-			for j, x := range c.row(i) {
-				want += p[i][j] * v[j]
-				if !(math.Abs(x-p[i][j]) <= 1e-14*p[i][j]) {
-					t.Fatalf("row %d, output %d: %v, want %v", i, j, x, p[i][j])
-				}
-			}
-			if !(math.Abs(g[i]-want) <= tol*want) {
-				t.Fatalf("back: input %d: %v, want %v", i, g[i], want)
-			}
-		}
+		checkProducts(t, c, rows)
 	})
 	if forms[true] == 0 || forms[false] == 0 {
 		t.Errorf("runs %d times, plain rows %d times", forms[true], forms[false])
+	}
+}
+
+// checkProducts holds what a channel computes against its rows.
+func checkProducts(t *rapid.T, c *Channel, rows [][]float64) {
+	k, kv := c.Dims()
+	p := normal(rows)
+	r := rand.New(rand.NewPCG(1, uint64(k)))
+	theta, v := someTheta(r, k), make([]float64, kv)
+	for j := range v {
+		v[j] = r.ExpFloat64()
+	}
+	const columns = 3
+	m := make([]float64, k*columns)
+	for i := range m {
+		m[i] = r.NormFloat64()
+	}
+	q, g, out := make([]float64, kv), make([]float64, k), make([]float64, kv*columns)
+	for i := range out { // what is there before does not matter
+		out[i] = math.NaN()
+	}
+	q[0], g[0] = math.NaN(), math.NaN()
+	c.forward(theta, q)
+	c.back(v, g)
+	c.times(m, columns, out)
+	// Twice the bound at maxRatio, which is for 10 000 outputs.
+	const tol = 1e-8
+	for j := range kv {
+		want, terms := 0.0, make([]float64, columns)
+		largest := 0.0
+		for i := range k {
+			want += theta[i] * p[i][j]
+			for b := range columns {
+				terms[b] += p[i][j] * m[i*columns+b]
+				largest = max(largest, p[i][j]*math.Abs(m[i*columns+b])*float64(k))
+			}
+		}
+		if !(math.Abs(q[j]-want) <= tol*want) {
+			t.Fatalf("forward: output %d: %v, want %v", j, q[j], want)
+		}
+		for b := range columns {
+			if !(math.Abs(out[j*columns+b]-terms[b]) <= tol*largest) {
+				t.Fatalf("times: output %d, column %d: %v, want %v", j, b, out[j*columns+b], terms[b])
+			}
+		}
+	}
+	for i := range k {
+		want := 0.0
+		for j, x := range c.row(i) {
+			want += p[i][j] * v[j]
+			if !(math.Abs(x-p[i][j]) <= 1e-14*p[i][j]) {
+				t.Fatalf("row %d, output %d: %v, want %v", i, j, x, p[i][j])
+			}
+		}
+		if !(math.Abs(g[i]-want) <= tol*want) {
+			t.Fatalf("back: input %d: %v, want %v", i, g[i], want)
+		}
 	}
 }
 
@@ -249,45 +255,53 @@ func TestScatter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "weights"), 2))
-		theta, q, v := make([]float64, k), make([]float64, kv), make([]float64, kv)
-		for i := range theta {
-			theta[i] = 1 / float64(k)
-		}
-		c.forward(theta, q)
-		for j := range v {
-			v[j] = r.Float64() / q[j]
-		}
-		out := make([]float64, k*k)
-		done := c.scatter(q, v, out)
-		if forms[done]++; !done {
-			return
-		}
-		withOdd += min(len(c.odd), 1)
-		// The low value of a row is off by evenScales, as is the product of two entries; rounding is far less.
-		tol := 0.0
-		for j := range v {
-			high := 0.0
-			for i := range k {
-				high = max(high, c.row(i)[j])
-			}
-			tol += 4 * evenScales * v[j] * high * high
-		}
-		for i := range k {
-			for h := range k {
-				want := 0.0
-				if h <= i {
-					for j := range v {
-						want += v[j] * (c.row(i)[j] - q[j]) * (c.row(h)[j] - q[j])
-					}
-				}
-				if got := out[i*k+h]; !(math.Abs(got-want) <= tol) {
-					t.Fatalf("%d, %d: %v, want %v within %v", i, h, got, want, tol)
-				}
-			}
+		done := checkScatter(t, c)
+		if forms[done]++; done {
+			withOdd += min(len(c.odd), 1)
 		}
 	})
 	if min(forms[true], forms[false], withOdd) == 0 {
 		t.Errorf("the cases are too weak: %v, %d with odd entries", forms, withOdd)
 	}
+}
+
+// checkScatter reports whether a channel has a scatter, which is then right.
+func checkScatter(t *rapid.T, c *Channel) bool {
+	k, kv := c.Dims()
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "weights"), 2))
+	theta, q, v := make([]float64, k), make([]float64, kv), make([]float64, kv)
+	for i := range theta {
+		theta[i] = 1 / float64(k)
+	}
+	c.forward(theta, q)
+	for j := range v {
+		v[j] = r.Float64() / q[j]
+	}
+	out := make([]float64, k*k)
+	if !c.scatter(q, v, out) {
+		return false
+	}
+	// The low value of a row is off by evenScales, as is the product of two entries; rounding is far less.
+	tol := 0.0
+	for j := range v {
+		high := 0.0
+		for i := range k {
+			high = max(high, c.row(i)[j])
+		}
+		tol += 4 * evenScales * v[j] * high * high
+	}
+	for i := range k {
+		for h := range k {
+			want := 0.0
+			if h <= i {
+				for j := range v {
+					want += v[j] * (c.row(i)[j] - q[j]) * (c.row(h)[j] - q[j])
+				}
+			}
+			if got := out[i*k+h]; !(math.Abs(got-want) <= tol) {
+				t.Fatalf("%d, %d: %v, want %v within %v", i, h, got, want, tol)
+			}
+		}
+	}
+	return true
 }

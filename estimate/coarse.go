@@ -104,7 +104,7 @@ func (f *fit) rough(ctx context.Context) ([]float64, error) {
 // their places' rows, by the prior, summed over the outputs of a group. It is exact for maps that are the prior within
 // each group; outputs are counted by groups, which loses what they tell apart within one.
 func (f *fit) coarse(by groups, outputs groups) *fit {
-	k, _ := f.channel.Dims()
+	k, kv := f.channel.Dims()
 	out := *f
 	n, m := len(by.centers), len(outputs.centers)
 	out.prior = by.sum(f.prior)
@@ -112,19 +112,30 @@ func (f *fit) coarse(by groups, outputs groups) *fit {
 	if f.first != nil {
 		out.first = by.sum(f.first)
 	}
-	rows, share := make([]float64, n*m), make([]float64, k)
-	for i, a := range by.of {
-		if out.prior[a] > 0 {
-			share[i] = f.prior[i] / out.prior[a]
-		} else { // any mean will do where no mass can be
-			share[i] = 1 / by.size[a]
+	rows, share, law := make([]float64, 0, n*m), make([]float64, k), make([]float64, kv)
+	for a, places := range by.members() {
+		for _, i := range places {
+			if share[i] = f.prior[i] / out.prior[a]; out.prior[a] == 0 { // any mean will do where no mass can be
+				share[i] = 1 / by.size[a]
+			}
 		}
-		if share[i] > 0 {
-			add(share[i], outputs.sum(f.channel.row(i)), rows[a*m:][:m])
+		f.channel.forward(share, law)
+		rows = append(rows, outputs.sum(law)...)
+		for _, i := range places {
+			share[i] = 0
 		}
 	}
 	out.channel = &Channel{k: n, kv: m, rows: rows}
 	return &out
+}
+
+// members returns the places of each group.
+func (by groups) members() [][]int {
+	out := make([][]int, len(by.centers))
+	for i, a := range by.of {
+		out[a] = append(out[a], i)
+	}
+	return out
 }
 
 // sum adds what the places of each group have.

@@ -19,6 +19,9 @@ const slack = 1.3527717270
 // maxTested is the number of squares up to which intervals decide what is drawn: they take some seconds there.
 const maxTested = 1500
 
+// maxSquared bounds the entries of the rows of squares: 256 MB.
+const maxSquared = 1 << 25
+
 // resolve finds how fine a picture of the estimate may be. Its squares have the mass of the estimate, spread within each
 // as the guess has it. From the whole to the places, the squares of the next level are taken if the log-likelihood of
 // the picture is more than slack below that of the estimate, and if the counts support them: the three largest have
@@ -26,9 +29,10 @@ const maxTested = 1500
 // (see estimate.Interval). For a cost without a plane, the choice is between the guess and the estimate. A single place
 // is named by its interval, too, whatever squares are drawn.
 //
-// Intervals are made for up to maxTested squares, and no finer picture is drawn.
+// Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is drawn.
 func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) (err error) {
 	k := len(m.Shares)
+	_, kv := p.Channel.Dims()
 	best := likelihood(p, m.Shares)
 	levels := at.Levels(k)
 	m.Tested = k <= maxTested
@@ -36,7 +40,7 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) 
 		of := levels[level]
 		n := slices.Max(of) + 1
 		if m.Of != nil {
-			if n > maxTested || best-likelihood(p, m.Drawn) <= slack {
+			if n > maxTested || n < k && n > maxSquared/kv || best-likelihood(p, m.Drawn) <= slack {
 				break
 			}
 			above, all, err := beyond(ctx, p, m.Estimate, of, n)

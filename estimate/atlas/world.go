@@ -9,18 +9,21 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/discs"
 	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// MaxRows bounds k kv, the entries of the rows: 2^27. They are gone through one by one, though rarely kept.
+// MaxRows bounds k kv, the entries of rows that are gone through one by one, though rarely kept: 2^27. The rows of a policy
+// with thresholds, of a grid or of points, are not: they are bounded by estimate.MaxRuns, which some 100,000 places in the
+// plane or on the globe stay below.
 const MaxRows = 1 << 27
 
 // Errors of this package. They are wrapped with what and where.
 var (
-	// ErrTooLarge: more entries in the rows than MaxRows.
+	// ErrTooLarge: more entries in the rows than MaxRows, or more spans than estimate.MaxRuns.
 	ErrTooLarge = errors.New("too many places for a map")
 	// ErrProjection: a policy that does not identify the map.
 	ErrProjection = errors.New("a policy of projection mode does not identify the map: its releases follow the shapes of the private " +
@@ -70,21 +73,7 @@ func Of(ctx context.Context, p policy.Policy) (World, error) {
 // wpm.Load and Mechanism.Channel do. Its errors are wrapped. If it is nil, and the policy has no rows, the error is
 // ErrRows.
 func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (World, error) {
-	if err := Fits(p.Inputs(), p.Outputs()); err != nil {
-		return World{}, err
-	}
-	row := p.AppendRow
-	if !p.HasRows() {
-		if rows == nil {
-			return World{}, fmt.Errorf("%w: the policy has none", ErrRows)
-		}
-		found, err := rows(ctx)
-		if err != nil {
-			return World{}, fmt.Errorf("the policy has no rows, and they cannot be found: %w", err)
-		}
-		row = found.append
-	}
-	channel, err := newChannel(ctx, p.Inputs(), p.Outputs(), row)
+	channel, err := channelOf(ctx, p, rows)
 	if err != nil {
 		return World{}, err
 	}
@@ -103,6 +92,60 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	}
 	w.places = plane.Of(spec)
 	return w.at(ctx, c)
+}
+
+// channelOf returns the channel of a policy, by its thresholds if it has many rows and these are right.
+func channelOf(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (*estimate.Channel, error) {
+	k, kv := p.Inputs(), p.Outputs()
+	if kv > 0 && k > fewEntries/kv {
+		if d := discs.Of(p); d != nil {
+			c, err := ofDiscs(ctx, k, p.Polytope(), d)
+			if !errors.Is(err, ErrRows) {
+				return c, err
+			}
+		}
+	}
+	if err := Fits(k, kv); err != nil {
+		return nil, err
+	}
+	row := p.AppendRow
+	if !p.HasRows() {
+		if rows == nil {
+			return nil, fmt.Errorf("%w: the policy has none", ErrRows)
+		}
+		found, err := rows(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("the policy has no rows, and they cannot be found: %w", err)
+		}
+		row = found.append
+	}
+	return newChannel(ctx, k, kv, row)
+}
+
+// fewEntries are written out in some milliseconds.
+const fewEntries = 1 << 20
+
+// ofDiscs is a channel whose rows are not written out. The error is ErrRows for a row that is none of its box, which a
+// device then takes for the fallback.
+func ofDiscs(ctx context.Context, k int, box *ldp.Polytope, d *discs.Rows) (*estimate.Channel, error) {
+	one := float64(box.Total())
+	r := estimate.Runs{Order: d.Order()}
+	for _, j := range r.Order {
+		r.Low = append(r.Low, float64(box.Lo(int(j)))/one)
+		r.High = append(r.High, float64(box.Hi(int(j)))/one)
+	}
+	r.Row = func(i int, spans []int32) ([]int32, int, float64, error) {
+		spans, t, rest, ok := d.Disc(i, spans)
+		if !ok {
+			return spans, 0, 0, fmt.Errorf("%w: input %d has the threshold %d", ErrRows, i, t)
+		}
+		return spans, t, float64(rest) / one, nil
+	}
+	c, err := estimate.NewRuns(ctx, k, r)
+	if errors.Is(err, wpmerr.ErrTooLarge) {
+		return nil, fmt.Errorf("%w: %d inputs and %d outputs: %w: merge places", ErrTooLarge, k, len(r.Order), err)
+	}
+	return c, err
 }
 
 // OfRows returns the world of a mechanism in mixture mode: its cost, which must not be changed, and its rows. The errors
@@ -136,13 +179,14 @@ func NewChannel(ctx context.Context, k, kv int, rows Rows) (*estimate.Channel, e
 	return newChannel(ctx, k, kv, rows.append)
 }
 
-// Fits checks that k rows of kv outputs are not too large for a map. The errors are ErrTooLarge and ErrRows.
+// Fits checks that k rows of kv outputs can be gone through one by one. The errors are ErrTooLarge and ErrRows.
 func Fits(k, kv int) error {
 	if k < 1 || kv < 1 {
 		return fmt.Errorf("%w: %d x %d", ErrRows, k, kv)
 	}
 	if k > MaxRows/kv {
-		return fmt.Errorf("%w: %d x %d rows, at most %d entries", ErrTooLarge, k, kv, MaxRows)
+		return fmt.Errorf("%w: %d x %d rows, at most %d entries: merge places, or use a policy of points in the plane or on the "+
+			"globe, which go to 100,000", ErrTooLarge, k, kv, MaxRows)
 	}
 	return nil
 }

@@ -51,6 +51,9 @@ func Of(p policy.Policy) *Rows {
 	return r
 }
 
+// Order returns the output at each position. It must not be changed.
+func (r *Rows) Order() []int32 { return r.cols }
+
 // tooMuch is above all sums that a row can have, by more than floats are off: their sums have at most 2^20 terms of at
 // most 2^62, so that each of 2^20 roundings loses 2^29 at most. Below it, a sum modulo 2^64 is the sum.
 const tooMuch = 1 << 63

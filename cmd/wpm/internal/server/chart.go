@@ -310,18 +310,23 @@ const maxBands = 256
 
 // partsOf sets what a file says of groups and regions.
 func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) error {
-	var weights [][]float64
+	of := make([][]int, m.fine.Squares)
+	for i, square := range m.fine.Of {
+		of[square] = append(of[square], i)
+	}
 	for _, part := range m.fine.Parts {
-		g := sheet.Part{Label: m.partName(part), Center: part.Center, Guess: part.Guess, Share: part.Share}
-		in := make([]float64, len(m.Inputs))
-		for i, of := range m.fine.Of {
-			if of == m.fine.Of[part.Center] {
-				g.Places, in[i] = append(g.Places, i), 1
-			}
-		}
-		m.groups, weights = append(m.groups, g), append(weights, in)
+		m.groups = append(m.groups, sheet.Part{Label: m.partName(part), Center: part.Center, Places: of[m.fine.Of[part.Center]],
+			Guess: part.Guess, Share: part.Share})
 	}
 	if len(m.groups) <= maxBands {
+		var weights [][]float64
+		for _, g := range m.groups {
+			in := make([]float64, len(m.Inputs))
+			for _, i := range g.Places {
+				in[i] = 1
+			}
+			weights = append(weights, in)
+		}
 		shares, err := w.Regions(ctx, counts, weights, s)
 		if err != nil {
 			return err
