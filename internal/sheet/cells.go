@@ -5,89 +5,180 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/plane"
 )
 
 // maxCells is the largest number of places whose cells are found, in pairs; more are dots.
 const maxCells = 4096
 
-// marks returns how each place is drawn, and its corners: its polygons; a cell of a grid; else what is nearer to it than
-// to any other place, up to half of frame.dot, so that no place hides another.
-func (p Picture) marks(f frame, at []plane.Point, shapes [][][]plane.Point, grid bool) (list []string, corners [][]plane.Point) {
+// mark is how a place is drawn.
+type mark struct {
+	d     string
+	rings [][]side // around it; none of a dot
+}
+
+// side is a straight line around a place, from a corner to the next one.
+type side struct {
+	from   plane.Point
+	beyond int // the place on its other side, or -1
+}
+
+// marksOf returns how each place is drawn: its polygons; a cell of a grid; else what is nearer to it than to any other
+// such place, up to half of frame.dot. order is that in which they are drawn: polygons overlap, and the small ones are
+// above the large ones, so that no place hides another.
+func marksOf(p plane.Places, f frame, at []plane.Point, shapes [][][]plane.Point, grid bool) (list []mark, order []int) {
 	if grid {
-		for i := range p.Places.Rows * p.Places.Cols { // row 0 is at the bottom
-			c, r := i%p.Places.Cols, p.Places.Rows-1-i/p.Places.Cols
-			x, y := float64(c), float64(r)
-			list = append(list, fmt.Sprintf("M%d %dh1v1h-1z", c, r))
-			corners = append(corners, []plane.Point{{X: x, Y: y}, {X: x + 1, Y: y}, {X: x + 1, Y: y + 1}, {X: x, Y: y + 1}})
-		}
-		return list, corners
+		list = gridMarks(p.Rows, p.Cols)
+		return list, upTo(len(list))
 	}
 	on := f.all(at)
+	if len(on) > maxCells {
+		for _, a := range on {
+			list = append(list, mark{d: fmt.Sprintf("M%s %sh0", number(a.X), number(a.Y))})
+		}
+		return list, upTo(len(list))
+	}
+	list = polygonMarks(f, shapes, len(on))
+	var single []plane.Point // of no polygon
+	var which []int
 	for i, a := range on {
-		switch {
-		case i < len(shapes) && shapes[i] != nil:
-			text, all := "", []plane.Point(nil)
-			for _, ring := range shapes[i] {
-				text, all = text+line(f.all(ring)), append(all, f.all(ring)...)
-			}
-			list, corners = append(list, text), append(corners, all)
-		case len(on) > maxCells:
-			list, corners = append(list, fmt.Sprintf("M%s %sh0", number(a.X), number(a.Y))), append(corners, nil)
-		default:
-			cell := cellOf(on, i, f.dot/2)
-			list, corners = append(list, line(cell)), append(corners, cell)
+		if list[i].rings == nil {
+			single, which = append(single, a), append(which, i)
 		}
 	}
-	return list, corners
+	reach := f.reach(list)
+	for n, i := range which {
+		cell := cellOf(single, n, reach)
+		for k, s := range cell {
+			if s.beyond >= 0 {
+				cell[k].beyond = which[s.beyond]
+			}
+		}
+		list[i] = mark{line(corners(cell)), [][]side{cell}}
+	}
+	order = upTo(len(list))
+	if len(single) < len(list) {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[b].area(), list[a].area()) })
+	}
+	return list, order
 }
 
-// all returns where points are drawn.
-func (f frame) all(at []plane.Point) (on []plane.Point) {
-	for _, a := range at {
-		x, y := f.at(a)
-		on = append(on, plane.Point{X: x, Y: y})
+func upTo(n int) (list []int) {
+	for i := range n {
+		list = append(list, i)
 	}
-	return on
+	return list
 }
 
-// flat puts the places on the plane, and the polygons of the inputs, ring by ring.
-func (p Picture) flat() (in, out []plane.Point, shapes [][][]plane.Point) {
-	if p.Shapes == nil || p.Places.Kind != "greatcircle" {
-		in, out = p.Places.Plane()
-		return in, out, nil
+// gridMarks are the cells of a grid; row 0 is at the bottom.
+func gridMarks(rows, cols int) (list []mark) {
+	for i := range rows * cols {
+		c, r := i%cols, i/cols
+		beside := func(inside bool, j int) int {
+			if inside {
+				return j
+			}
+			return -1
+		}
+		x, y := float64(c), float64(rows-1-r)
+		list = append(list, mark{fmt.Sprintf("M%v %vh1v1h-1z", x, y), [][]side{{
+			{plane.Point{X: x, Y: y}, beside(r+1 < rows, i+cols)}, {plane.Point{X: x + 1, Y: y}, beside(c+1 < cols, i+1)},
+			{plane.Point{X: x + 1, Y: y + 1}, beside(r > 0, i-cols)}, {plane.Point{X: x, Y: y + 1}, beside(c > 0, i-1)},
+		}}})
 	}
-	wind := make([]costio.Shape, len(p.Shapes)) // holes the other way round, so that what overlaps stays filled
-	for i, shape := range p.Shapes {
-		wind[i] = woundAll(shape)
+	return list
+}
+
+// polygonMarks are those of k places, empty for a place without a polygon. Sides that two places have are between them.
+func polygonMarks(f frame, shapes [][][]plane.Point, k int) []mark {
+	list := make([]mark, k)
+	type ends [2]plane.Point
+	of := map[ends]int{}
+	for i, rings := range shapes {
+		for _, ring := range rings {
+			on := f.all(ring)
+			list[i].d += line(on)
+			var sides []side
+			for n, a := range on {
+				sides = append(sides, side{a, -1})
+				of[ends{a, on[(n+1)%len(on)]}] = i
+			}
+			list[i].rings = append(list[i].rings, sides)
+		}
 	}
-	with := p.Places
-	with.In = slices.Clone(with.In)
-	for _, shape := range wind {
-		for _, polygon := range shape {
-			for _, ring := range polygon {
-				for _, a := range ring {
-					with.In = append(with.In, []float64{a[1], a[0]})
+	for _, m := range list {
+		for _, ring := range m.rings {
+			for n, s := range ring {
+				if j, ok := of[ends{ring[(n+1)%len(ring)].from, s.from}]; ok {
+					ring[n].beyond = j
 				}
 			}
 		}
 	}
-	in, out = with.Plane()
-	rest := in[len(p.Places.In):]
-	for _, shape := range wind {
-		var rings [][]plane.Point
-		for _, polygon := range shape {
-			for _, ring := range polygon {
-				rings, rest = append(rings, rest[:len(ring)]), rest[len(ring):]
+	return list
+}
+
+// reach is how far the cell of a place goes: beside polygons, its disc has at most a quarter of the area of the median
+// polygon.
+func (f frame) reach(list []mark) float64 {
+	var areas []float64
+	for _, m := range list {
+		if m.rings != nil {
+			areas = append(areas, m.area())
+		}
+	}
+	if len(areas) == 0 {
+		return f.dot / 2
+	}
+	slices.Sort(areas)
+	return min(f.dot/2, max(math.Sqrt(areas[len(areas)/2]/math.Pi)/2, 2))
+}
+
+// area is that of the rings, less the holes.
+func (m mark) area() (sum float64) {
+	for _, ring := range m.rings {
+		for n, s := range ring {
+			a, b := s.from, ring[(n+1)%len(ring)].from
+			sum += (a.X*b.Y - b.X*a.Y) / 2
+		}
+	}
+	return math.Abs(sum)
+}
+
+func corners(ring []side) (list []plane.Point) {
+	for _, s := range ring {
+		list = append(list, s.from)
+	}
+	return list
+}
+
+// outline is what is around some places: their sides, but those between two of them.
+func outline(list []mark, places []int) string {
+	in := map[int]bool{-1: false}
+	for _, i := range places {
+		in[i] = true
+	}
+	var b strings.Builder
+	for _, i := range places {
+		for _, ring := range list[i].rings {
+			drawn := false // up to here
+			for n, s := range ring {
+				if in[s.beyond] {
+					drawn = false
+					continue
+				}
+				to := ring[(n+1)%len(ring)].from
+				if !drawn {
+					fmt.Fprintf(&b, "M%s %s", number(s.from.X), number(s.from.Y))
+				}
+				fmt.Fprintf(&b, "L%s %s", number(to.X), number(to.Y))
+				drawn = true
 			}
 		}
-		shapes = append(shapes, rings)
 	}
-	return in[:len(p.Places.In)], out, shapes
+	return b.String()
 }
 
 // line is a closed polygon as a path.
@@ -104,110 +195,39 @@ func line(around []plane.Point) string {
 }
 
 // cellOf returns the Voronoi cell of place i within a reach: a circle, cut half way to each neighbour.
-func cellOf(on []plane.Point, i int, reach float64) (cell []plane.Point) {
+func cellOf(on []plane.Point, i int, reach float64) (cell []side) {
 	const corners = 24
 	a := on[i]
 	for n := range corners {
 		sin, cos := math.Sincos(2 * math.Pi * float64(n) / corners)
-		cell = append(cell, plane.Point{X: a.X + reach*cos, Y: a.Y + reach*sin})
+		cell = append(cell, side{plane.Point{X: a.X + reach*cos, Y: a.Y + reach*sin}, -1})
 	}
-	for _, b := range on {
+	for j, b := range on {
 		dx, dy := b.X-a.X, b.Y-a.Y
 		if d := math.Hypot(dx, dy); d == 0 || d >= 2*reach { // places at one point share their cell
 			continue
 		}
 		beyond := func(c plane.Point) float64 { return (c.X-(a.X+b.X)/2)*dx + (c.Y-(a.Y+b.Y)/2)*dy }
-		var kept []plane.Point
-		for n, c := range cell {
-			next := cell[(n+1)%len(cell)]
+		var kept []side
+		for n, s := range cell {
+			c, next := s.from, cell[(n+1)%len(cell)].from
 			here, there := beyond(c), beyond(next)
+			if here == 0 && there > 0 {
+				s.beyond = j
+			}
 			if here <= 0 {
-				kept = append(kept, c)
+				kept = append(kept, s)
 			}
 			if here < 0 && there > 0 || here > 0 && there < 0 {
 				t := here / (here - there)
-				kept = append(kept, plane.Point{X: c.X + t*(next.X-c.X), Y: c.Y + t*(next.Y-c.Y)})
+				cut := side{plane.Point{X: c.X + t*(next.X-c.X), Y: c.Y + t*(next.Y-c.Y)}, s.beyond}
+				if here < 0 {
+					cut.beyond = j
+				}
+				kept = append(kept, cut)
 			}
 		}
 		cell = kept
 	}
 	return cell
-}
-
-// hull returns the convex hull of points.
-func hull(points []plane.Point) (around []plane.Point) {
-	points = slices.Clone(points)
-	slices.SortFunc(points, func(a, b plane.Point) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
-	for range 2 { // from left to right, and back
-		start := len(around)
-		for _, c := range points {
-			for n := len(around); n >= start+2; n = len(around) {
-				a, b := around[n-2], around[n-1]
-				if (b.X-a.X)*(c.Y-a.Y)-(b.Y-a.Y)*(c.X-a.X) > 0 {
-					break
-				}
-				around = around[:n-1]
-			}
-			around = append(around, c)
-		}
-		around = around[:len(around)-1]
-		slices.Reverse(points)
-	}
-	return around
-}
-
-// enlarge adds what only the large panel has: names, outlines, a scale bar, and lines below.
-func (d *drawing) enlarge(p Panel, f frame, corners [][]plane.Point) {
-	d.Large = true
-	font := max(f.width, f.height) / 36
-	d.Line, d.Font = number(font/10), number(font)
-	for _, places := range p.Outlines {
-		var all []plane.Point
-		for _, i := range places {
-			all = append(all, corners[i]...)
-		}
-		d.Outlines = append(d.Outlines, line(hull(all)))
-	}
-	const apart = 1.3 // heights of a letter: names have a rim of a quarter around them
-	var taken []plane.Point
-	for _, name := range p.Names {
-		var middle plane.Point
-		around := corners[name.Place]
-		for _, c := range around {
-			middle.X, middle.Y = middle.X+c.X/float64(len(around)), middle.Y+c.Y/float64(len(around))
-		}
-		for slices.ContainsFunc(taken, func(b plane.Point) bool {
-			return math.Abs(b.Y-middle.Y) < apart*font && math.Abs(b.X-middle.X) < 15*font
-		}) {
-			middle.Y += font / 2
-		}
-		taken = append(taken, middle)
-		anchor := "middle"
-		if middle.X < f.width/3 {
-			anchor = "start"
-		} else if middle.X > f.width*2/3 {
-			anchor = "end"
-		}
-		d.Names = append(d.Names, text{number(middle.X), number(middle.Y + font/3), anchor, name.Text})
-	}
-	y := f.height + 0.8*font
-	if p.Unit != "" && p.PerUnit > 0 && f.dot > 0 {
-		one := p.PerUnit / f.side * pageUnits // page units for one of the unit
-		length := math.Pow10(int(math.Floor(math.Log10(f.width / 3 / one))))
-		for _, more := range []float64{5, 2} {
-			if more*length*one <= f.width/3 {
-				length *= more
-				break
-			}
-		}
-		d.Bar = fmt.Sprintf("M%s %sv%sh%sv-%s", number(font/2), number(y-font/3), number(font/3), number(length*one), number(font/3))
-		d.Foot = append(d.Foot, text{number(font + length*one), number(y + font/4), "start",
-			strconv.FormatFloat(length, 'g', -1, 64) + " " + p.Unit})
-		y += 1.5 * font
-	}
-	for _, words := range p.Foot {
-		d.Foot = append(d.Foot, text{number(font / 2), number(y + font/4), "start", words})
-		y += 1.3 * font
-	}
-	d.Box = fmt.Sprintf("0 0 %s %s", number(f.width), number(y))
 }

@@ -1,8 +1,9 @@
 package sheet
 
 import (
-	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func TestCells(t *testing.T) {
 	}
 	on = append(on, on[7])
 	for i, a := range on {
-		cell := cellOf(on, i, 12)
+		cell := corners(cellOf(on, i, 12))
 		if len(cell) < 3 {
 			t.Errorf("place %d has a cell of %d corners", i, len(cell))
 		}
@@ -37,10 +38,68 @@ func TestCells(t *testing.T) {
 	}
 }
 
-func TestHull(t *testing.T) {
-	square := []plane.Point{{X: 1, Y: 1}, {X: 0, Y: 2}, {X: 2, Y: 2}, {X: 0, Y: 0}, {X: 2, Y: 0}, {X: 1, Y: 0}, {X: 0, Y: 0}}
-	if got := hull(square); len(got) != 4 || got[0] != (plane.Point{}) || got[2] != (plane.Point{X: 2, Y: 2}) {
-		t.Errorf("the hull of a square is %v", got)
+// TestOutlines: the outline of a group is around its places, and around no other.
+func TestOutlines(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		list := gridMarks(6, 7)
+		if r.IntN(2) == 0 {
+			var on []plane.Point
+			for range 40 {
+				on = append(on, plane.Point{X: 20 * r.Float64(), Y: 20 * r.Float64()})
+			}
+			list = nil
+			for i := range on {
+				cell := cellOf(on, i, 2.5)
+				list = append(list, mark{line(corners(cell)), [][]side{cell}})
+			}
+		}
+		in := make([]bool, len(list))
+		var places []int
+		for i := range list {
+			if in[i] = r.IntN(3) > 0; in[i] {
+				places = append(places, i)
+			}
+		}
+		var sides [][2]plane.Point
+		for _, run := range strings.Split(outline(list, places), "M")[1:] {
+			var from plane.Point
+			for n, at := range strings.Split(run, "L") {
+				var to plane.Point
+				if _, err := fmt.Sscan(at, &to.X, &to.Y); err != nil {
+					t.Fatal(err)
+				}
+				if n > 0 {
+					sides = append(sides, [2]plane.Point{from, to})
+				}
+				from = to
+			}
+		}
+		for i, m := range list {
+			var a plane.Point // the middle of the place
+			for _, c := range corners(m.rings[0]) {
+				a.X, a.Y = a.X+c.X/float64(len(m.rings[0])), a.Y+c.Y/float64(len(m.rings[0]))
+			}
+			// Circles are polygons, which two cells cut at points that differ by less than a hundredth of the reach: one of
+			// four rays may slip through there.
+			var rays [4]int
+			for _, s := range sides {
+				if b, c := s[0], s[1]; (b.Y > a.Y) != (c.Y > a.Y) && b.X+(a.Y-b.Y)/(c.Y-b.Y)*(c.X-b.X) < a.X {
+					rays[0]++
+				} else if (b.Y > a.Y) != (c.Y > a.Y) {
+					rays[1]++
+				}
+				if b, c := s[0], s[1]; (b.X > a.X) != (c.X > a.X) && b.Y+(a.X-b.X)/(c.X-b.X)*(c.Y-b.Y) < a.Y {
+					rays[2]++
+				} else if (b.X > a.X) != (c.X > a.X) {
+					rays[3]++
+				}
+			}
+			odd := rays[0]%2 + rays[1]%2 + rays[2]%2 + rays[3]%2
+			if in[i] && odd < 3 || !in[i] && odd > 1 {
+				t.Errorf("place %d of group %v: %d of four rays cross its outline oddly", i, places, odd)
+			}
+		}
 	}
 }
 
@@ -66,7 +125,7 @@ func TestLarge(t *testing.T) {
 	page := string(data)
 	for _, want := range []string{
 		"<title>&lt;a&gt;: 30 %, its part of 3 around b: 90 %, 81 to 95 %</title>", "<title>d: 10 %, 5 to 19 %</title>",
-		">3 around b: 90 %</text>", ">and within 3 in nine of ten cases.</text>", ">400 reports, eps 4</text>", "Save as PNG", "@media print",
+		">1</text>", ">3 around b: 90 %, 81 to 95 %</text>", ">and within 3 in nine of ten cases.</text>", ">400 reports, eps 4</text>", "Save as PNG", "@media print",
 		"<td>west</td><td>50 %</td><td>60 %</td><td>41 to 83 %</td><td>odd</td>",
 	} {
 		if !strings.Contains(page, want) {
@@ -93,30 +152,149 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestNamesApart: the names of places in a row stand below one another, and do not touch.
-func TestNamesApart(t *testing.T) {
-	p := Picture{Places: placesOf(t, `{"kind":"grid","rows":20,"cols":20,"p":1}`)}
-	one := Panel{Shares: make([]float64, 400), Titles: make([]string, 400)}
-	for _, i := range []int{224, 223, 245, 244, 204} {
-		one.Names = append(one.Names, Name{i, "4 around here: 12 %"})
-	}
-	p.Panels = []Panel{one}
-	d := p.draw().Panels[0]
-	font, err := strconv.ParseFloat(d.Font, 64)
-	var y []float64
-	for _, name := range d.Names {
-		v, fault := strconv.ParseFloat(name.Y, 64)
-		y, err = append(y, v), errors.Join(err, fault)
-	}
-	slices.Sort(y)
-	for i := 1; i < len(y); i++ {
-		if !(y[i]-y[i-1] >= 1.25*font) { // the rim of page.html is a quarter of a letter
-			t.Errorf("names at %v, letters are %v high: %v", y, font, err)
-			break
+// TestNumbers: each number is on its own group, or a line leads from it to its place; it is on no other group's
+// outline, on no other number, and on the panel; and a page of 390 pixels shows it 11 pixels high.
+func TestNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range 40 {
+		k := 150
+		places := plane.Places{Kind: "greatcircle", Columns: []string{"lat", "lon"}}
+		for range k {
+			places.In = append(places.In, []float64{53 + 0.1*r.NormFloat64(), 8 + 0.2*r.NormFloat64()})
+		}
+		one := Panel{Shares: make([]float64, k), Titles: make([]string, k)}
+		if n%2 == 0 {
+			of := places.Levels(k)[2] // squares of some places
+			for g := range slices.Max(of) + 1 {
+				var group []int
+				for i := range of {
+					if of[i] == g {
+						group = append(group, i)
+					}
+				}
+				if len(group) > 1 {
+					one.Outlines = append(one.Outlines, group)
+				}
+			}
+		}
+		for range 5 {
+			one.Names = append(one.Names, Name{r.IntN(k), "4 around here: 12 %"})
+		}
+		if n%4 == 0 {
+			for i := range 5 {
+				one.Names[i].Place = one.Outlines[i][0]
+			}
+		}
+		p := Picture{Places: places, Panels: []Panel{one}}
+		d := p.draw().Panels[0]
+		var left, top, width, height, font float64
+		if _, err := fmt.Sscan(d.Box+" "+d.Font, &left, &top, &width, &height, &font); err != nil {
+			t.Fatal(err)
+		}
+		if at390 := font / width * 358; at390 < 11 {
+			t.Errorf("letters of %v pixels", at390)
+		}
+		in, _ := places.Plane()
+		f := frameOf(in, places)
+		on := f.all(in)
+		seen := func(a plane.Point) int { // the place there
+			best, least := -1, f.dot/2
+			for i, b := range on {
+				if d := math.Hypot(a.X-b.X, a.Y-b.Y); d < least {
+					best, least = i, d
+				}
+			}
+			return best
+		}
+		group := func(i int) int {
+			return slices.IndexFunc(one.Outlines, func(places []int) bool { return slices.Contains(places, i) })
+		}
+		var taken []plane.Point
+		for _, name := range d.Names {
+			var a plane.Point
+			var which int
+			if _, err := fmt.Sscan(name.X, &a.X); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Sscan(name.Y+" "+name.Text, &a.Y, &which); err != nil {
+				t.Fatal(err)
+			}
+			a.Y -= 0.35 * font // from the foot of the letter to its middle
+			own := one.Names[which-1].Place
+			if a.X < left || a.X > left+width || a.Y < top || a.Y > f.height-top {
+				t.Errorf("number %d is at %v", which, a)
+			}
+			for _, b := range taken {
+				if math.Abs(a.X-b.X) < 0.7*font && math.Abs(a.Y-b.Y) < font {
+					t.Errorf("number %d at %v is on another one", which, a)
+				}
+			}
+			taken = append(taken, a)
+			under := map[int]bool{}
+			for dx := -0.4; dx < 0.5; dx += 0.1 {
+				for dy := -0.5; dy < 0.6; dy += 0.1 {
+					i := seen(plane.Point{X: a.X + dx*font, Y: a.Y + dy*font})
+					if i >= 0 && group(i) >= 0 {
+						under[group(i)] = true
+					} else {
+						under[-1] = true
+					}
+				}
+			}
+			here := seen(a)
+			if len(under) > 1 && !(len(under) == 2 && under[-1] && under[group(own)]) {
+				t.Errorf("number %d at %v is on the outlines of %v", which, a, under)
+			}
+			if here == own || here >= 0 && group(here) >= 0 && group(here) == group(own) {
+				continue
+			}
+			leads := slices.ContainsFunc(d.Leaders, func(path string) bool {
+				var x, y float64
+				_, err := fmt.Sscanf(path, "M%f %f", &x, &y)
+				return err == nil && seen(plane.Point{X: x, Y: y}) == own
+			})
+			if !leads {
+				t.Errorf("number %d is at %v, on place %d and not on %d at %v, without a line", which, a, here, own, on[own])
+			}
+		}
+		if len(d.Names) != 5 {
+			t.Errorf("%d numbers", len(d.Names))
 		}
 	}
-	if len(y) != 5 || err != nil {
-		t.Errorf("names at %v: %v", y, err)
+}
+
+// TestWrap: lines have all words, and no more letters than they may.
+func TestWrap(t *testing.T) {
+	const words = "a bb überlang ccc Überseestadt 59: 3 %"
+	lines := wrap(words, 6)
+	for _, line := range lines {
+		if n := len([]rune(line)); n > 6 || n == 0 {
+			t.Errorf("%q has %d letters", line, n)
+		}
+	}
+	if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); got != strings.ReplaceAll(words, " ", "") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestMixed: a polygon is whole beside places that are discs; these are smaller than it, and drawn above it.
+func TestMixed(t *testing.T) {
+	square := func(lon, lat, side float64) costio.Shape {
+		return costio.Shape{{{{lon, lat}, {lon + side, lat}, {lon + side, lat + side}, {lon, lat + side}}}}
+	}
+	p := Picture{Places: placesOf(t, `{"kind":"greatcircle","x":[[0.5,0.5],[0.4,0.4],[0.05,0.05],[5,5]]}`),
+		Shapes: []costio.Shape{square(0, 0, 1), nil, square(0, 0, 0.1), nil}, Panels: []Panel{{Shares: make([]float64, 4)}}}
+	in, _, shapes := p.flat()
+	f := frameOf(slices.Concat(in, slices.Concat(slices.Concat(shapes...)...)), p.Places)
+	list, order := marksOf(p.Places, f, in, shapes, false)
+	if order[0] != 0 || slices.Index(order, 2) < slices.Index(order, 0) {
+		t.Errorf("order %v", order)
+	}
+	if list[1].area() >= list[0].area()/2 || len(list[0].rings[0]) != 5 { // closed
+		t.Errorf("areas %v and %v", list[1].area(), list[0].area())
+	}
+	if d := p.draw().Panels[0]; len(d.Paths) != 4 || d.Paths[0].D != list[0].d {
+		t.Errorf("drawn %v", d.Paths)
 	}
 }
 

@@ -48,9 +48,7 @@ func (p Page) HTML() ([]byte, error) {
 	}
 	for _, picture := range p.Pictures {
 		d := picture.draw()
-		for _, one := range d.Panels {
-			view.Large = view.Large || one.Large
-		}
+		view.Large = view.Large || d.Large
 		view.Pictures = append(view.Pictures, d)
 	}
 	var b bytes.Buffer
@@ -134,7 +132,7 @@ func (p *Panel) describe(s Sheet) {
 			p.Outlines = append(p.Outlines, g.Places)
 		}
 		if n < named && len(s.Groups) > 1 {
-			p.Names = append(p.Names, Name{g.Center, g.Label + ": " + percent(s.about("group", g).Share)})
+			p.Names = append(p.Names, Name{g.Center, g.Label + ": " + s.about("group", g).words()})
 		}
 	}
 }

@@ -3,11 +3,9 @@ package sheet
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"html/template"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wpm-go/wpm/cost/costio"
@@ -33,14 +31,14 @@ type Panel struct {
 	// Titles says of each place what a pointer on it shows, Names of some what is written there, Outlines which places
 	// are drawn as one, and Foot what is below; a panel that has them is the large one.
 	Titles   []string
-	Names    []Name // the first ones stay where they are
+	Names    []Name // fewer than ten
 	Outlines [][]int
 	Foot     []string
 	Unit     string  // of a scale bar; "" for none
 	PerUnit  float64 // of the plane, for one of Unit
 }
 
-// Name is what is written at a place.
+// Name is what is written of a place, or of an outline with it: a number is there, and the text is in a key.
 type Name struct {
 	Place int
 	Text  string
@@ -71,15 +69,17 @@ type drawing struct {
 	Dot         string // the diameter of places that are dots; "" for cells
 	Paths       []path
 	Outlines    []string
-	Names       []text
+	Names       []text // numbers
+	Leaders     []string
 	Foot        []text
 	Bar         string
 	Large       bool
-	Line, Font  string // how wide and high they are
+	Line, Rim   string // how wide lines are, and what is around a number's
+	Font        string // how high letters are
 }
 
 // text is letters at a place.
-type text struct{ X, Y, Anchor, Text string }
+type text struct{ X, Y, Class, Text string }
 
 // path is all places of one shade.
 type path struct {
@@ -96,7 +96,9 @@ type key struct {
 // drawn is a picture as paths.
 type drawn struct {
 	Title, Text   string
+	Legend        string // what the colours are
 	Panels        []drawing
+	Large         bool // one of them is
 	Key           []key
 	width, height float64 // of a panel, in its own units
 }
@@ -111,6 +113,7 @@ func (p Picture) draw() drawn {
 	scale := scaleOf(top)
 	frame := frameOf(slices.Concat(in, out, slices.Concat(slices.Concat(shapes...)...)), p.Places)
 	d := drawn{Title: p.Title, Text: p.Text, width: frame.width, height: frame.height}
+	grouped := false
 	for _, panel := range p.Panels {
 		at := in
 		if panel.Outputs && len(out) > 0 {
@@ -125,21 +128,27 @@ func (p Picture) draw() drawn {
 		if panel.Outputs && len(panel.Shares) != len(shapes) {
 			own = nil
 		}
-		marks, corners := p.marks(frame, at, own, cells)
+		marks, order := marksOf(p.Places, frame, at, own, cells)
 		if !cells && len(at) <= maxCells {
 			one.Dot = ""
 		}
-		if panel.Titles != nil && len(at) <= maxCells { // the large one: a path for each place
-			for i, v := range panel.Shares {
-				one.Paths = append(one.Paths, path{scale.class(v), marks[i], panel.Titles[i]})
+		if large := panel.Titles != nil && len(at) <= maxCells; large || own != nil { // a path for each place
+			for _, i := range order {
+				next := path{Class: scale.class(panel.Shares[i]), D: marks[i].d}
+				if large {
+					next.Title = panel.Titles[i]
+				}
+				one.Paths = append(one.Paths, next)
 			}
-			one.enlarge(panel, frame, corners)
+			if large {
+				one.enlarge(panel, frame, marks, order, middles(frame, at, cells, p.Places))
+			}
 		} else {
 			for class := range shades {
 				var text strings.Builder
 				for i, v := range panel.Shares {
 					if scale.class(v) == class {
-						text.WriteString(marks[i])
+						text.WriteString(marks[i].d)
 					}
 				}
 				if text.Len() > 0 {
@@ -147,12 +156,65 @@ func (p Picture) draw() drawn {
 				}
 			}
 		}
-		d.Panels = append(d.Panels, one)
+		d.Panels, d.Large = append(d.Panels, one), d.Large || one.Large
+		grouped = grouped || len(one.Outlines) > 0
+	}
+	d.Legend = "Colour: the share of the population in a place, on one scale for all pictures."
+	if grouped {
+		d.Legend += " An outline is around a group, places that the reports do not tell apart. A place in it has its part of the " +
+			"group's share, which is spread as the guess has it: the colour says how much there is for each place, and a group of " +
+			"many places may have more people in all than a place of another colour."
 	}
 	for class := range shades {
 		d.Key = append(d.Key, key{class, plane.Percent(scale.above(class))})
 	}
 	return d
+}
+
+// flat puts the places on the plane, and the polygons of the inputs, ring by ring.
+func (p Picture) flat() (in, out []plane.Point, shapes [][][]plane.Point) {
+	if p.Shapes == nil || p.Places.Kind != "greatcircle" {
+		in, out = p.Places.Plane()
+		return in, out, nil
+	}
+	wind := make([]costio.Shape, len(p.Shapes)) // holes the other way round, so that what overlaps stays filled
+	for i, shape := range p.Shapes {
+		wind[i] = woundAll(shape)
+	}
+	with := p.Places
+	with.In = slices.Clone(with.In)
+	for _, shape := range wind {
+		for _, polygon := range shape {
+			for _, ring := range polygon {
+				for _, a := range ring {
+					with.In = append(with.In, []float64{a[1], a[0]})
+				}
+			}
+		}
+	}
+	in, out = with.Plane()
+	rest := in[len(p.Places.In):]
+	for _, shape := range wind {
+		var rings [][]plane.Point
+		for _, polygon := range shape {
+			for _, ring := range polygon {
+				rings, rest = append(rings, rest[:len(ring)]), rest[len(ring):]
+			}
+		}
+		shapes = append(shapes, rings)
+	}
+	return in[:len(p.Places.In)], out, shapes
+}
+
+// middles are the points of the places as they are drawn.
+func middles(f frame, at []plane.Point, cells bool, p plane.Places) (list []plane.Point) {
+	if !cells {
+		return f.all(at)
+	}
+	for i := range at {
+		list = append(list, plane.Point{X: float64(i%p.Cols) + 0.5, Y: float64(p.Rows-1-i/p.Cols) + 0.5})
+	}
+	return list
 }
 
 // The measures of a picture in a file of its own: letters, a panel, what is between two, and around all.
@@ -240,40 +302,3 @@ func (s scale) above(class int) float64 {
 	t := float64(class+1) / float64(len(shades))
 	return s.top * t * t
 }
-
-// frame is the part of the plane that is drawn, the longer side in pageUnits.
-type frame struct {
-	least         plane.Point
-	side          float64 // of the plane that pageUnits are
-	width, height float64
-	dot           float64
-}
-
-const pageUnits = 300
-
-func frameOf(at []plane.Point, p plane.Places) frame {
-	if p.Kind == "grid" {
-		return frame{width: float64(p.Cols), height: float64(p.Rows)}
-	}
-	least, most := plane.Bounds(at)
-	_, unit := plane.Spread(at)
-	w, h := most.X-least.X, most.Y-least.Y
-	f := frame{least: least, side: max(w, h)}
-	if f.side == 0 {
-		f.side = 1
-	}
-	f.dot = min(max(unit/f.side*pageUnits, 4), 36)
-	f.width, f.height = w/f.side*pageUnits+f.dot, h/f.side*pageUnits+f.dot
-	return f
-}
-
-func (f frame) box() string {
-	return fmt.Sprintf("0 0 %s %s", number(f.width), number(f.height))
-}
-
-// at returns where a point is drawn: y grows downwards there.
-func (f frame) at(a plane.Point) (x, y float64) {
-	return (a.X-f.least.X)/f.side*pageUnits + f.dot/2, f.height - (a.Y-f.least.Y)/f.side*pageUnits - f.dot/2
-}
-
-func number(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }

@@ -1,0 +1,254 @@
+package sheet
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wpm-go/wpm/internal/plane"
+)
+
+// The measures of the large panel. A page of 390 pixels shows a line of letters at least 11 pixels high.
+const (
+	lineOf  = 28  // letters that are as wide as high, in a line
+	margin  = 1.3 // letters, around the places: a number fits there
+	narrow  = 0.6 // how wide a letter is, on average
+	spacing = 1.3 // of lines
+)
+
+// enlarge adds what only the large panel has: outlines, numbers with a key, a scale bar, and lines below.
+func (d *drawing) enlarge(p Panel, f frame, marks []mark, order []int, at []plane.Point) {
+	d.Large = true
+	width := max(f.width, f.height) / (1 - 2*margin/lineOf)
+	font := width / lineOf
+	d.Line, d.Rim, d.Font = number(font/12), number(font/4), number(font)
+	for _, places := range p.Outlines {
+		d.Outlines = append(d.Outlines, outline(marks, places))
+	}
+	d.number(p, rasterOf(f, width, font, marks, order), at)
+	left, y := (f.width-width)/2, f.height+(margin+0.8)*font
+	if p.Unit != "" && p.PerUnit > 0 && f.dot > 0 {
+		one := p.PerUnit / f.side * pageUnits // page units for one of the unit
+		length := math.Pow10(int(math.Floor(math.Log10(width / 3 / one))))
+		for _, more := range []float64{5, 2} {
+			if more*length*one <= width/3 {
+				length *= more
+				break
+			}
+		}
+		d.Bar = fmt.Sprintf("M%s %sv%sh%sv-%s", number(left+font/2), number(y-font/3), number(font/3), number(length*one), number(font/3))
+		d.Foot = append(d.Foot, text{number(left + font + length*one), number(y + font/4), "",
+			strconv.FormatFloat(length, 'g', -1, 64) + " " + p.Unit})
+		y += 1.5 * font
+	}
+	below := func(class string, x float64, words string) {
+		for _, line := range wrap(words, int((width-x-font)/(narrow*font))) {
+			d.Foot = append(d.Foot, text{number(left + x), number(y + font/4), class, line})
+			class = ""
+			y += spacing * font
+		}
+	}
+	for n, name := range p.Names {
+		d.Foot = append(d.Foot, text{number(left + font/2), number(y + font/4), "strong", strconv.Itoa(n + 1)})
+		below("", 1.7*font, name.Text)
+	}
+	if len(p.Names) > 0 {
+		y += font / 2
+	}
+	for _, words := range p.Foot {
+		below("", font/2, words)
+	}
+	d.Box = fmt.Sprintf("%s %s %s %s", number(left), number(-margin*font), number(width), number(y+margin*font))
+}
+
+// wrap breaks words into lines of so many letters.
+func wrap(words string, letters int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(words) {
+		for {
+			if n := utf8.RuneCountInString(line); n == 0 {
+				line = word
+			} else if n+1+utf8.RuneCountInString(word) <= letters {
+				line += " " + word
+			} else {
+				lines, line = append(lines, line), word
+			}
+			if utf8.RuneCountInString(line) <= letters {
+				break
+			}
+			long := []rune(line) // a word by itself
+			lines, line, word = append(lines, string(long[:letters])), "", string(long[letters:])
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// raster says which place is seen at each point of a panel, in steps of an eighth of a letter.
+type raster struct {
+	least      plane.Point
+	step, font float64
+	cols, rows int
+	place      []int // or -1
+	taken      []bool
+}
+
+func rasterOf(f frame, width, font float64, marks []mark, order []int) *raster {
+	r := &raster{least: plane.Point{X: (f.width - width) / 2, Y: -margin * font}, step: font / 8, font: font}
+	r.cols, r.rows = int(width/r.step), int((f.height+2*margin*font)/r.step)
+	r.taken = make([]bool, r.cols*r.rows)
+	for range r.taken {
+		r.place = append(r.place, -1)
+	}
+	for _, i := range order {
+		for row := range r.rows {
+			y := r.at(0, row).Y
+			var across []float64 // where the sides are
+			for _, ring := range marks[i].rings {
+				for n, s := range ring {
+					a, b := s.from, ring[(n+1)%len(ring)].from
+					if (a.Y > y) != (b.Y > y) {
+						across = append(across, a.X+(y-a.Y)/(b.Y-a.Y)*(b.X-a.X))
+					}
+				}
+			}
+			r.fill(i, row, across)
+		}
+	}
+	return r
+}
+
+// fill sets the points of a row that are between sides.
+func (r *raster) fill(place, row int, across []float64) {
+	if across == nil {
+		return
+	}
+	low, high := across[0], across[0]
+	for _, x := range across {
+		low, high = min(low, x), max(high, x)
+	}
+	for col := max(r.col(low), 0); col < min(r.col(high)+2, r.cols); col++ {
+		x, left := r.at(col, row).X, 0
+		for _, a := range across {
+			if a < x {
+				left++
+			}
+		}
+		if left%2 == 1 {
+			r.place[row*r.cols+col] = place
+		}
+	}
+}
+
+// at is the point in the middle of a square of the raster, and col the column of a point.
+func (r *raster) at(col, row int) plane.Point {
+	return plane.Point{X: r.least.X + (float64(col)+0.5)*r.step, Y: r.least.Y + (float64(row)+0.5)*r.step}
+}
+
+func (r *raster) col(x float64) int { return int((x - r.least.X) / r.step) }
+
+func (r *raster) index(a plane.Point) int { return int((a.Y-r.least.Y)/r.step)*r.cols + r.col(a.X) }
+
+// The half of a number with its rim, in steps.
+const halfWidth, halfHeight = 4, 5
+
+// nearest returns where a number may be that is nearest to a point, within a reach: where its box has only places that
+// are allowed, and nothing that is taken.
+func (r *raster) nearest(to plane.Point, reach float64, allowed func(place int) bool) (best plane.Point, ok bool) {
+	for row := halfHeight; row < r.rows-halfHeight; row++ {
+		for col := halfWidth; col < r.cols-halfWidth; col++ {
+			a := r.at(col, row)
+			if d := math.Hypot(a.X-to.X, a.Y-to.Y); d < reach && r.fits(col, row, allowed) {
+				best, reach, ok = a, d, true
+			}
+		}
+	}
+	return best, ok
+}
+
+func (r *raster) fits(col, row int, allowed func(place int) bool) bool {
+	for y := row - halfHeight; y <= row+halfHeight; y++ {
+		for x := col - halfWidth; x <= col+halfWidth; x++ {
+			if n := y*r.cols + x; r.taken[n] || !allowed(r.place[n]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// take marks the box of a number at a point, or the point alone.
+func (r *raster) take(a plane.Point, box bool) {
+	row, col := r.index(a)/r.cols, r.index(a)%r.cols
+	w, h := 0, 0
+	if box {
+		w, h = halfWidth, halfHeight
+	}
+	for y := max(row-h, 0); y <= min(row+h, r.rows-1); y++ {
+		for x := max(col-w, 0); x <= min(col+w, r.cols-1); x++ {
+			r.taken[y*r.cols+x] = true
+		}
+	}
+}
+
+// number puts a number at each name: within its places if that is near; else, with a line to it, near by where no place
+// is; else where no outline is; else anywhere in or outside.
+func (d *drawing) number(p Panel, r *raster, at []plane.Point) {
+	of := map[int]int{-1: 0} // the outlines, from 1
+	for n, places := range p.Outlines {
+		for _, i := range places {
+			of[i] = n + 1
+		}
+	}
+	for n, name := range p.Names {
+		own := func(place int) bool {
+			return place == name.Place || place >= 0 && of[place] > 0 && of[place] == of[name.Place]
+		}
+		from := r.seen(name.Place, at[name.Place])
+		near := 5 * r.font
+		outside := func(place int) bool { return place < 0 }
+		a, ok := r.nearest(from, near/2, own)
+		if !ok {
+			a, ok = r.nearest(from, near, outside)
+		}
+		if !ok {
+			a, ok = r.nearest(from, near, func(place int) bool { return of[place] == 0 || own(place) })
+		}
+		if !ok {
+			a, ok = r.nearest(from, math.Inf(1), func(place int) bool { return outside(place) || own(place) })
+		}
+		if !ok { // the numbers fill what is outside
+			continue
+		}
+		if r.take(a, true); !own(r.place[r.index(a)]) {
+			d.Leaders = append(d.Leaders, r.leader(from, a))
+		}
+		d.Names = append(d.Names, text{number(a.X), number(a.Y + 0.35*r.font), "", strconv.Itoa(n + 1)})
+	}
+}
+
+// seen returns the point nearest to a place where it is seen.
+func (r *raster) seen(place int, at plane.Point) plane.Point {
+	best, least := at, math.Inf(1)
+	for n, i := range r.place {
+		if a := r.at(n%r.cols, n/r.cols); i == place && math.Hypot(a.X-at.X, a.Y-at.Y) < least {
+			best, least = a, math.Hypot(a.X-at.X, a.Y-at.Y)
+		}
+	}
+	return best
+}
+
+// leader is a line from a place to the edge of its number, which no later number covers.
+func (r *raster) leader(from, to plane.Point) string {
+	dx, dy := to.X-from.X, to.Y-from.Y
+	length := math.Hypot(dx, dy)
+	end := max(1-0.55*r.font/length, 0)
+	for way := 0.0; way < length*end; way += r.step / 2 {
+		r.take(plane.Point{X: from.X + dx*way/length, Y: from.Y + dy*way/length}, false)
+	}
+	return fmt.Sprintf("M%s %sL%s %s", number(from.X), number(from.Y), number(from.X+dx*end), number(from.Y+dy*end))
+}
