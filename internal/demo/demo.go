@@ -3,12 +3,10 @@ package demo
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -334,7 +332,7 @@ func (t *tour) simulate(
 ) (counts []uint64, err error) {
 	for _, mode := range []policy.Mode{policy.Projection, policy.Mixture} {
 		p := policies[mode]
-		r := rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm demo simulation, seed %d, %s", t.seed, mode)))
+		r := city.Stream(t.seed, string(mode))
 		counts = make([]uint64, p.Outputs())
 		what := fmt.Sprintf("simulating releases (%s)", mode)
 		for n, u := range t.people.Users {
@@ -376,39 +374,11 @@ func (t *tour) weights(ctx context.Context, p policy.Policy, u city.User, r io.R
 		}
 		return pr.Weights(), nil
 	}
-	i, err := drawCell(u, r)
+	i, err := u.Draw(r)
 	if err != nil {
 		return ldp.Weights{}, err
 	}
 	return p.Row(i)
-}
-
-// drawCell draws one of a user's check-ins.
-func drawCell(u city.User, r io.Reader) (int, error) {
-	n, err := below(u.Total(), r)
-	if err != nil {
-		return 0, err
-	}
-	i := 0
-	for n >= u.Counts[i] {
-		n -= u.Counts[i]
-		i++
-	}
-	return u.Cells[i], nil
-}
-
-// below draws a whole number from 0 to n-1, n <= 2^30, all alike: 4 bytes, rejected beyond the largest multiple of n.
-func below(n int, r io.Reader) (int, error) {
-	limit := uint64(1<<32) / uint64(n) * uint64(n)
-	for {
-		var b [4]byte
-		if _, err := io.ReadFull(r, b[:]); err != nil {
-			return 0, fmt.Errorf("demo: %w", err)
-		}
-		if v := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24; v < limit {
-			return int(v % uint64(n)), nil
-		}
-	}
 }
 
 // Lines is a short summary for a terminal: the answer first.

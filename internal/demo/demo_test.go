@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -276,26 +275,5 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := Run(ctx, cfg); err == nil {
 		t.Error("a file in place of the folder: no error")
-	}
-}
-
-// below maps every group of 2^32 draws evenly: the accepted words are a whole number of rounds through 0..n-1.
-func TestBelow(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 10, 1 << 30} {
-		word := func(v uint64) []byte { return []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)} }
-		limit := uint64(1<<32) / uint64(n) * uint64(n)
-		for _, v := range []uint64{0, 1, uint64(n) - 1, uint64(n), limit - 1} {
-			if got, err := below(n, bytes.NewReader(word(v))); err != nil || got != int(v%uint64(n)) {
-				t.Errorf("below(%d) of the word %d = %d, %v", n, v, got, err)
-			}
-		}
-		if limit < 1<<32 { // the first word is rejected, the second taken
-			if got, err := below(n, bytes.NewReader(append(word(limit), word(1)...))); err != nil || got != 1%n {
-				t.Errorf("below(%d) after a rejection = %d, %v", n, got, err)
-			}
-		}
-	}
-	if _, err := below(3, bytes.NewReader([]byte{1, 2})); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("below on a short stream: %v", err)
 	}
 }

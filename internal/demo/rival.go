@@ -2,13 +2,12 @@ package demo
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"math/rand/v2"
 
-	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/atlas"
+	"github.com/wpm-go/wpm/internal/city"
+	"github.com/wpm-go/wpm/internal/rival"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
@@ -55,64 +54,25 @@ func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, coun
 	return l, nil
 }
 
-// oue simulates optimized unary encoding (Wang et al., USENIX Security 2017): a user draws one of the own cells as in
-// mixture mode, and sends a bit for every cell. The map is read at its best: by the estimator that reads this mechanism's
-// map, from the exact likelihood of every report. For more than exactReports users that takes minutes: then it is the
-// unbiased estimate, brought to the nearest distribution.
+// oue simulates optimized unary encoding: a user draws one of the own cells as in mixture mode, and sends a bit for every
+// cell. The map is read at its best, by the estimator that reads this mechanism's map. For more than exactReports users
+// that takes minutes: then it is the unbiased estimate, brought to the nearest distribution.
 func (t *tour) oue(ctx context.Context, eps ldp.Epsilon) ([]float64, error) {
-	r := rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "wpm demo simulation, seed %d, OUE", t.seed)))
-	k := t.people.Cells()
-	o, err := baseline.NewUnary(k, eps.Float64())
-	if err != nil {
-		return nil, err
-	}
-	sets := make([][]int32, len(t.people.Users))
-	for n, u := range t.people.Users {
-		own, err := drawCell(u, r)
-		if err != nil {
+	r := city.Stream(t.seed, "OUE")
+	var g *estimate.Geometry
+	if len(t.people.Users) <= exactReports {
+		var err error
+		if g, err = estimate.NewGeometry(ctx, t.cost, 1); err != nil {
 			return nil, err
 		}
-		sets[n] = o.Report(nil, own, r)
 	}
-	if len(sets) > exactReports {
-		return unbiased(o, sets)
-	}
-	reports, err := baseline.NewReports(k, eps.Float64(), sets)
-	if err != nil {
-		return nil, err
-	}
-	_, kv := reports.Dims()
-	channel, err := estimate.NewChannel(k, kv, reports.Row)
-	if err != nil {
-		return nil, err
-	}
-	geometry, err := estimate.NewGeometry(ctx, t.cost, 1)
-	if err != nil {
-		return nil, err
-	}
-	m, err := estimate.Map(ctx, estimate.Problem{Counts: reports.Counts(), Channel: channel, Geometry: geometry},
-		estimate.Settings{})
-	return m.Theta, err
+	own := func(i int) (int, error) { return t.people.Users[i].Draw(r) }
+	return rival.Unary(ctx, t.people.Cells(), eps.Float64(), len(t.people.Users), own, r, g)
 }
 
 // exactReports is the largest number of reports whose likelihood the demo takes whole: 400 x 2,000 numbers, some
 // seconds.
 const exactReports = 2000
-
-// unbiased is the distribution nearest to the unbiased estimate.
-func unbiased(o baseline.Oracle, sets [][]int32) ([]float64, error) {
-	counts := make([]uint64, o.Dims())
-	for _, set := range sets {
-		for _, j := range set {
-			counts[j]++
-		}
-	}
-	shares := make([]float64, len(counts))
-	if err := o.Estimate(shares, counts, uint64(len(sets))); err != nil {
-		return nil, err
-	}
-	return baseline.Simplex(shares)
-}
 
 // Sentence says what the releases are worth.
 func (r Result) Sentence() string {

@@ -84,6 +84,7 @@ func TestBrowser(t *testing.T) {
 		{"narrow and dark", lookNarrowDark},
 		{"own places", lookOwnPlaces},
 		{"address", lookAddress},
+		{"months", lookMonths},
 		{"rules", lookRules},
 	} {
 		t.Run(look.name, func(t *testing.T) { look.at(t, b.of(t)) })
@@ -121,8 +122,7 @@ func lookNumbers(t *testing.T, b *browser) {
 		b.slide("eps", eps)
 		b.until(settled)
 		common := engine.Request{Eps: eps, People: 500, Seed: 1}
-		for name, do := range map[string]string{"raw": engine.Raw, "estimate": engine.Estimate, "kpm": engine.KPM,
-			"exponential": engine.Exp} {
+		for name, do := range map[string]string{"raw": engine.Raw, "estimate": engine.Estimate, "oue": engine.OUE} {
 			q := common
 			q.Do = do
 			m := ask(q).Map
@@ -226,7 +226,7 @@ func lookStale(t *testing.T, b *browser) {
 	}
 	b.eval(&seen, `new Promise((done) => { const seen = []; const e = document.getElementById('eps');
 			const hear = ({detail}) => { seen.push({phase: detail.phase, eps: detail.eps, shown: document.getElementById('epsOut').textContent});
-				if (['prove', 'estimate', 'exponential'].every((w) => seen.some((s) => s.phase === w && s.eps === '4.9'))) { document.removeEventListener('wpm', hear); done(seen); } };
+				if (['prove', 'estimate', 'raw'].every((w) => seen.some((s) => s.phase === w && s.eps === '4.9'))) { document.removeEventListener('wpm', hear); done(seen); } };
 			document.addEventListener('wpm', hear);
 			let n = 0; const move = () => { e.value = 1 + n / 10; e.dispatchEvent(new Event('input', {bubbles: true})); if (++n < 40) setTimeout(move, 15); }; move(); })`)
 	answers := 0
@@ -234,7 +234,7 @@ func lookStale(t *testing.T, b *browser) {
 		if s.Eps != s.Shown {
 			t.Errorf("at %s an answer to %s (%s)", s.Shown, s.Eps, s.Phase)
 		}
-		if s.Phase == "exponential" {
+		if s.Phase == "raw" {
 			answers++
 		}
 	}
@@ -335,10 +335,42 @@ func lookOwnPlaces(t *testing.T, b *browser) {
 
 func lookAddress(t *testing.T, b *browser) {
 	b.eval(nil, "location.hash = '#eps=2&people=1000&seed=5'")
-	b.until("document.getElementById('epsOut').textContent === '2' && document.getElementById('peopleOut').textContent === '1,000'")
+	b.until("document.getElementById('epsOut').textContent === '2' && document.getElementById('peopleNumber').value === '1000'")
 	b.until(settled)
 	b.eval(nil, "location.hash = '#eps=1e9&people=Infinity&seed=-1&more=x'")
 	b.until(settled + " && location.hash === '#eps=2&people=1000&seed=5'")
+}
+
+// lookMonths: any number of people is taken as it is, and with a slot in a year a twelfth of them makes a month's map.
+func lookMonths(t *testing.T, b *browser) {
+	b.eval(nil, "location.hash = '#eps=2&people=800&months=12&seed=1'")
+	b.until("document.getElementById('count').textContent === '67 people'")
+	b.until(settled)
+	if n, months := b.value("peopleNumber"), b.value("months"); n != "800" || months != "12" {
+		t.Errorf("%s people, a month of %s", n, months)
+	}
+	ask := asker(t)
+	m := ask(engine.Request{Do: engine.Raw, Eps: "2", People: 67, Seed: 1}).Map
+	if got, want := b.caption("raw"), fmt.Sprintf("%.2f cells", m.W1); !strings.HasPrefix(got, want) {
+		t.Errorf("the releases of a month: %q, want %s", got, want)
+	}
+	sum := ask(engine.Request{Do: engine.Sum, Eps: "2", People: 67}).Sum
+	for id, want := range map[string]string{
+		"yearOut": "one release, ε = 2: sure to 50 % before, at most 88.1 % after", // e^2/(1+e^2) = .8808
+		"sumOut":  fmt.Sprintf("ε = %.2f", sum.Epsilon), "monthOut": "67 of the 800",
+	} {
+		if got := b.text(id); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	b.eval(nil, "{ const e = document.getElementById('months'); e.value = '1'; e.dispatchEvent(new Event('change', {bubbles: true})); }")
+	b.until("document.getElementById('count').textContent === '800 people'")
+	if got, want := b.text("yearOut"), "12 releases, together ε = 24: sure to 50 % before, next to certain after"; !strings.HasPrefix(
+		got, want) {
+		t.Errorf("a year: %q, want %q", got, want)
+	}
+	b.eval(nil, "location.hash = '#eps=4&people=500&seed=1'")
+	b.until(settled + " && document.getElementById('count').textContent === '500 people'")
 }
 
 func lookRules(t *testing.T, b *browser) {
@@ -388,8 +420,8 @@ func TestBrowserDemo(t *testing.T) {
 	b.size(1200, 900, "light")
 	b.open(url)
 	b.until(settled)
-	if b.text("epsOut") != "3" || b.text("peopleOut") != "200" || b.text("sentence") != r.Sentence {
-		t.Errorf("eps %s, people %s, sentence %q", b.text("epsOut"), b.text("peopleOut"), b.text("sentence"))
+	if b.text("epsOut") != "3" || b.value("peopleNumber") != "200" || b.text("sentence") != r.Sentence {
+		t.Errorf("eps %s, people %s, sentence %q", b.text("epsOut"), b.value("peopleNumber"), b.text("sentence"))
 	}
 	var maps int
 	b.eval(&maps, "document.querySelectorAll('#demoMaps canvas').length")

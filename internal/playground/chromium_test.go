@@ -261,6 +261,13 @@ func (b *browser) text(id string) (text string) {
 	return text
 }
 
+// value is what a control is set to.
+func (b *browser) value(id string) (value string) {
+	b.t.Helper()
+	b.eval(&value, "document.getElementById(%q).value", id)
+	return value
+}
+
 // picture returns a screenshot of the whole page, in PNG.
 func (b *browser) picture() []byte {
 	b.t.Helper()

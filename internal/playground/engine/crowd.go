@@ -6,12 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/internal/city"
+	"github.com/wpm-go/wpm/internal/rival"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/policy"
 )
 
 // MapAnswer is a map of the people.
@@ -28,7 +29,8 @@ type MapAnswer struct {
 type crowd struct {
 	world  *world
 	seed   uint64
-	people []person
+	users  []city.User // of the made-up city
+	people []person    // elsewhere
 	truth  []float64
 	guess  float64 // W_1 of the even map, in units
 }
@@ -43,24 +45,38 @@ func (w *world) crowd(seed uint64, n int) (*crowd, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, u := range people.Users {
-			places, weights := u.Distribution()
-			c.people = append(c.people, person{places, weights})
-		}
+		c.users, c.truth = people.Users, people.Truth()
 	} else {
 		draw := rand.New(stream(seed, "people"))
 		next := w.madeUp(draw)
 		for range n {
 			c.people = append(c.people, next())
 		}
-	}
-	c.truth = make([]float64, len(w.labels))
-	for _, p := range c.people {
-		for i, place := range p.places {
-			c.truth[place] += p.weights[i] / float64(n)
+		c.truth = make([]float64, len(w.labels))
+		for _, p := range c.people {
+			for i, place := range p.places {
+				c.truth[place] += p.weights[i] / float64(n)
+			}
 		}
 	}
 	return c, nil
+}
+
+// size is the number of people.
+func (c *crowd) size() int { return len(c.users) + len(c.people) }
+
+// draws returns where person n was, one place of their own, and the stream of all draws of a kind. On the city they are
+// those of the demo.
+func (c *crowd) draws(kind string) (at func(n int) (int, error), noise *rand.ChaCha8) {
+	if c.users != nil {
+		noise = city.Stream(c.seed, kind)
+		return func(n int) (int, error) { return c.users[n].Draw(noise) }, noise
+	}
+	own := rand.New(stream(c.seed, "own"))
+	return func(n int) (int, error) {
+		p := c.people[n]
+		return p.places[pick(p.weights, own.Float64())], nil
+	}, stream(c.seed, kind)
 }
 
 // madeUp returns a source of people: the visitor's users in random order, over and over; or people at one place each,
@@ -106,17 +122,24 @@ func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnsw
 	case Truth:
 		a.Shares = c.truth
 	case Raw:
-		a.Shares, err = estimate.Raw(c.releases(d))
-	case KPM:
-		a.Shares, err = c.drawn(what, d.kpm)
-	case Exp:
-		var law *baseline.Exponential
-		if law, err = baseline.NewExponential(ctx, c.world.sorted, d.eps.Float64()); err == nil {
-			a.Shares, err = c.drawn(what, func(p person) ([]float64, error) { return law.Law(p.weights, p.places) })
+		var counts []uint64
+		if counts, err = c.releases(d); err == nil {
+			a.Shares, err = estimate.Raw(counts)
 		}
+	case OUE:
+		at, noise := c.draws("OUE")
+		g := c.world.near
+		if c.size() > exactReports {
+			g = nil
+		}
+		a.Shares, err = rival.Unary(ctx, len(c.truth), d.eps.Float64(), c.size(), at, noise, g)
 	case Estimate:
+		var counts []uint64
+		if counts, err = c.releases(d); err != nil {
+			return nil, err
+		}
 		var m atlas.Estimate
-		if m, err = d.estimate(ctx, c.releases(d)); err == nil {
+		if m, err = d.estimate(ctx, counts); err == nil {
 			a.Shares, a.Signal = m.Shares, m.Signal.String()
 			if e := m.Error; e != nil {
 				u := c.world.scale
@@ -139,32 +162,25 @@ func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnsw
 	return a, err
 }
 
-// releases counts one release of each: a place of the person, and a draw from its row.
-func (c *crowd) releases(d *design) []uint64 {
-	counts := make([]uint64, len(c.truth))
-	own, noise := rand.New(stream(c.seed, "own")), stream(c.seed, "release")
-	for _, p := range c.people {
-		i := p.places[pick(p.weights, own.Float64())]
-		j, err := d.row(i).Sample(noise)
-		if err == nil { // the stream does not end, and rows are rows
-			counts[j]++
-		}
-	}
-	return counts
-}
+// exactReports is the largest number of reports of unary encoding whose likelihood the page takes whole: some seconds.
+const exactReports = 500
 
-// drawn has everybody draw from a law, with the same luck whatever the law.
-func (c *crowd) drawn(what string, law func(person) ([]float64, error)) ([]float64, error) {
-	shares := make([]float64, len(c.truth))
-	luck := rand.New(stream(c.seed, what))
-	for _, p := range c.people {
-		q, err := law(p)
+// releases counts one release of each: a place of the person, and a draw from its row.
+func (c *crowd) releases(d *design) ([]uint64, error) {
+	counts := make([]uint64, len(c.truth))
+	at, noise := c.draws(string(policy.Mixture))
+	for n := range c.size() {
+		i, err := at(n)
 		if err != nil {
 			return nil, err
 		}
-		shares[pick(q, luck.Float64())] += 1 / float64(len(c.people))
+		j, err := d.row(i).Sample(noise)
+		if err != nil {
+			return nil, err
+		}
+		counts[j]++
 	}
-	return shares, nil
+	return counts, nil
 }
 
 // w1 is the distance of two distributions, in some unit of the cost; nil is the even map.

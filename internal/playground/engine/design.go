@@ -3,17 +3,19 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 
 	"github.com/wpm-go/wpm"
-	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/estimate/atlas"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/projection"
+	"github.com/wpm-go/wpm/shuffle"
 )
 
 // DesignAnswer is what the visitor's device might release. Distances are in units.
@@ -125,14 +127,21 @@ func (d *design) draw(me []Stay, n uint64) (*int, error) {
 	return &j, err
 }
 
-// kpm is the law of the rival that knows no distances.
-func (d *design) kpm(p person) ([]float64, error) {
-	mu := make([]float64, len(d.lo))
-	for n, i := range p.places {
-		mu[i] = p.weights[n]
+// SumAnswer is what is known of one person if nobody sees single releases, but only how often each place was released:
+// (Epsilon, Delta)-differential privacy.
+type SumAnswer struct {
+	Epsilon float64 `json:"eps"`
+	Delta   float64 `json:"delta"`
+}
+
+// sum proves the guarantee of the releases of n people.
+func (d *design) sum(n int) (*SumAnswer, error) {
+	if n < 1 || n > MaxPeople {
+		return nil, fmt.Errorf("%w: %d people, want 1 to %d", ErrRequest, n, MaxPeople)
 	}
-	q, _, err := baseline.KPM(mu, d.eps.Float64())
-	return q, err
+	p := shuffle.Problem{Clients: n, Blanket: shuffle.Blanket(d.box), Epsilon: num.Up(d.eps.Rat()), Delta: shuffle.Common(n)}
+	g, err := shuffle.Solve(p)
+	return &SumAnswer{Epsilon: g.Epsilon, Delta: p.Delta}, err
 }
 
 // estimate makes the map of releases.

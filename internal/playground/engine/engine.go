@@ -23,6 +23,7 @@ type Answer struct {
 	Proof  *ProofAnswer  `json:"proof,omitempty"`
 	Broken *BrokenAnswer `json:"broken,omitempty"`
 	Drawn  *int          `json:"drawn,omitempty"` // a place
+	Sum    *SumAnswer    `json:"sum,omitempty"`
 }
 
 // Engine answers requests. It is not safe for concurrent use.
@@ -108,8 +109,10 @@ func (e *Engine) about(ctx context.Context, q Request) (a Answer, err error) {
 		a.Proof, err = e.design.prove(ctx)
 	case Break:
 		a.Broken, err = e.design.broken()
-	case Truth, Raw, KPM, Exp, Estimate:
-		if e.crowd == nil || e.crowd.seed != q.Seed || len(e.crowd.people) != q.People {
+	case Sum:
+		a.Sum, err = e.design.sum(q.People)
+	case Truth, Raw, Estimate, OUE:
+		if e.crowd == nil || e.crowd.seed != q.Seed || e.crowd.size() != q.People {
 			if e.crowd, err = e.world.crowd(q.Seed, q.People); err != nil {
 				return a, err
 			}

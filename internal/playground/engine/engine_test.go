@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
+
+	"github.com/wpm-go/wpm/internal/demo"
+	"github.com/wpm-go/wpm/internal/numtest"
+	"github.com/wpm-go/wpm/shuffle"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/channel"
@@ -65,7 +68,7 @@ func TestCity(t *testing.T) {
 		return side * r.Objective
 	}
 	guess := away(nil)
-	for _, what := range []string{Truth, Raw, KPM, Exp, Estimate} {
+	for _, what := range []string{Truth, Raw, Estimate, OUE} {
 		m := ask(t, Request{Do: what, Eps: "3", People: n, Seed: 9}).Map
 		const tol = 1e-12 // sums of 400 numbers of at most 60 roundings each, and distances of at most 27 cells
 		if !near(sum(m.Shares), 1, tol) || !near(m.Guess, guess, tol) || !near(m.W1, away(m.Shares), tol) {
@@ -76,7 +79,7 @@ func TestCity(t *testing.T) {
 			if what == Truth && !near(v, truth[i], tol) || !(v >= 0) {
 				t.Errorf("%s: share %d is %v", what, i, v)
 			}
-			if what != Truth && what != Estimate && !near(v*n, math.Round(v*n), tol*n) {
+			if what == Raw && !near(v*n, math.Round(v*n), tol*n) {
 				t.Errorf("%s: share %d is %v, which is no count of %d", what, i, v, n)
 			}
 		}
@@ -96,11 +99,42 @@ func TestCity(t *testing.T) {
 	}
 }
 
+// TestDemo: for the same city, people, eps and seed, the page says what the demo says.
+func TestDemo(t *testing.T) {
+	r, err := demo.Run(ctx, demo.Config{Users: 80, Epsilon: "3", Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := r.Learned
+	for what, want := range map[string]float64{Raw: l.Raw, Estimate: l.Map, OUE: l.OUE} {
+		m := ask(t, Request{Do: what, Eps: "3", People: 80, Seed: 5}).Map
+		// The draws are the same. Rows are made in another order, which may round shares of the map otherwise.
+		if !near(m.W1, want, 1e-6) || !near(m.Guess, l.Guess, 1e-9) {
+			t.Errorf("%s: W1 %v, and %v in the demo; guess %v and %v", what, m.W1, want, m.Guess, l.Guess)
+		}
+	}
+}
+
+// TestSum: what is said of the sum is what package shuffle proves, and never more than eps.
+func TestSum(t *testing.T) {
+	last := 2.0
+	for _, n := range []int{1, 50, 2000} {
+		s := ask(t, Request{Do: Sum, Eps: "2", People: n}).Sum
+		if !(0 < s.Epsilon && s.Epsilon <= last+1e-12) || s.Delta != shuffle.Common(n) {
+			t.Errorf("%d people: %+v after %v", n, s, last)
+		}
+		last = s.Epsilon
+	}
+	if !(last < 0.5) { // docs/shuffling.md has .143 for 5,000 people
+		t.Errorf("2,000 people hide each other to %v", last)
+	}
+}
+
 // TestReleases: each release of people who are all at one place follows the row of that place. At a large eps that is
 // the place, whatever the mechanism.
 func TestReleases(t *testing.T) {
 	world := Request{Do: World, Points: square, Counts: "label,count\nc,7\n"}
-	for _, what := range []string{Raw, KPM, Estimate} {
+	for _, what := range []string{Raw, Estimate} {
 		m := ask(t, world, Request{Do: what, Eps: "20", People: 1000, Points: "", Seed: 3}).Map
 		// e^20 against three others: the chance of another is below 1e-8, of one in 1,000 people below 1e-5.
 		if !(m.Shares[2] > 0.999) || !(m.W1 < 0.005) {
@@ -234,7 +268,7 @@ func TestHistory(t *testing.T) {
 		var world Request
 		for n := range rapid.IntRange(2, 12).Draw(rt, "requests") {
 			q := Request{
-				Do: rapid.SampledFrom([]string{World, Person, Design, Truth, Raw, KPM, Exp, Estimate, Prove, Break, Draw}).Draw(rt,
+				Do: rapid.SampledFrom([]string{World, Person, Design, Truth, Raw, Estimate, OUE, Sum, Prove, Break, Draw}).Draw(rt,
 					"do"),
 				ID: uint64(n), Eps: rapid.SampledFrom([]string{"1", "3", "1/2"}).Draw(rt, "eps"),
 				People: rapid.IntRange(1, 5).Draw(rt, "people"), Seed: rapid.Uint64Range(0, 2).Draw(rt, "seed"),
@@ -295,7 +329,7 @@ func TestErrors(t *testing.T) {
 		{`{"do":"dance","eps":"1"}`, `"dance"`}, {`{"do":"design"}`, "eps"}, {`{"do":"design","eps":"0"}`, "epsilon"},
 		{`{"do":"design","eps":"20.01"}`, "20.01"}, {`{"do":"design","eps":"-1"}`, "-1"},
 		{`{"do":"design","eps":"NaN"}`, "NaN"},
-		{`{"do":"raw","eps":"1"}`, "0 people"}, {`{"do":"raw","eps":"1","people":5001}`, "5001 people"},
+		{`{"do":"raw","eps":"1"}`, "0 people"}, {`{"do":"raw","eps":"1","people":20001}`, "20001 people"},
 		{`{"do":"raw","eps":"1","people":-1}`, "-1 people"}, {`{"do":"raw","eps":"1","people":1e99}`, "people"},
 		{`{"do":"design","eps":"1","me":[{"place":400,"count":1}]}`, "place 400"},
 		{`{"do":"design","eps":"1","me":[{"place":-1,"count":1}]}`, "place -1"},
@@ -408,7 +442,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Skip("large: slow")
 		}
 		var e Engine
-		for _, what := range []string{World, Person, Design, Truth, Raw, KPM, Exp, Estimate, Prove, Break, Draw} {
+		for _, what := range []string{World, Person, Design, Truth, Raw, Estimate, OUE, Sum, Prove, Break, Draw} {
 			line, err := json.Marshal(Request{Do: what, Eps: eps, People: min(people, 50), Points: points, Counts: counts,
 				Me: []Stay{{place, 1}}})
 			if err != nil {

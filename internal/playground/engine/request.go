@@ -6,7 +6,7 @@ import "errors"
 const (
 	MaxPlaces = 2000
 	MaxBytes  = 5 << 20 // of points and counts together
-	MaxPeople = 5000
+	MaxPeople = 20_000  // as in the demo
 	MaxVisits = 1 << 20 // of one person to one place
 	MaxEps    = 20
 
@@ -24,14 +24,14 @@ var (
 
 // What a request asks for.
 const (
-	World    = "world"  // use the city of 20 x 20 cells, or Points and Counts
-	Person   = "person" // the places of a person: number Person
-	Design   = "design" // the cloud of Me, the worst case and the lower bound
-	Truth    = "truth"  // the mean of the people
-	Raw      = "raw"    // one release of each, as they come
-	KPM      = "kpm"    // the same by its rivals
-	Exp      = "exponential"
+	World    = "world"    // use the city of 20 x 20 cells, or Points and Counts
+	Person   = "person"   // the places of a person: number Person
+	Design   = "design"   // the cloud of Me, the worst case and the lower bound
+	Truth    = "truth"    // the mean of the people
+	Raw      = "raw"      // one release of each, as they come
 	Estimate = "estimate" // the map from the raw releases
+	OUE      = "oue"      // the map of a rival with the same eps, read by the same estimator
+	Sum      = "sum"      // what is known of one person if all releases are only summed
 	Prove    = "prove"    // the certificate, made and checked
 	Break    = "break"    // what the check says of a box in which one integer is one too large
 	Draw     = "draw"     // one simulated release of Me: number Person

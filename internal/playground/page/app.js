@@ -1,28 +1,32 @@
 'use strict';
 (() => {
   const $ = (id) => document.getElementById(id);
-  const sizes = [50, 100, 200, 500, 1000, 2000, 5000]; // of N
+  const sizes = [50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000]; // of N, by the slider
   const live = 200;          // people while a slider moves
   const restAfter = 150;     // ms without a change
   const maxBytes = 5 * 1024 * 1024;
   const say = (id, text) => { const e = $(id); if (e.textContent !== text) e.textContent = text; };
 
   // The address holds settings, and nothing else.
-  const settings = { eps: '4', people: 500, seed: 1 };
-  const adopt = (eps, people, seed) => { // what the sliders can show, and nothing else
+  const settings = { eps: '4', people: 500, months: 1, seed: 1 };
+  const adopt = ({ eps, people, months, seed }) => { // what the page can show, and nothing else
     if (eps >= 0.5 && eps <= 8) settings.eps = String(Math.round(eps * 10) / 10);
-    if (people > 0 && people < Infinity) settings.people = sizes.reduce((a, b) => (Math.abs(b - people) < Math.abs(a - people) ? b : a));
+    if (people >= 1 && people < Infinity) settings.people = Math.min(sizes.at(-1), Math.round(people));
+    if ([...$('months').options].some((o) => o.value === String(months))) settings.months = months;
     if (Number.isInteger(seed) && seed >= 0 && seed < 1e9) settings.seed = seed;
   };
   const results = JSON.parse($('results').textContent);
-  if (results) adopt(Number(results.settings.eps), results.settings.people, results.settings.seed);
+  if (results) adopt({ ...results.settings, eps: Number(results.settings.eps) });
   const fromAddress = () => {
     const q = new URLSearchParams(location.hash.slice(1)), number = (name) => parseFloat(q.get(name));
-    adopt(number('eps'), number('people'), number('seed'));
+    adopt(Object.fromEntries(['eps', 'people', 'months', 'seed'].map((name) => [name, number(name)])));
   };
   fromAddress();
+  // reports are those of a month: with a slot in every so many months, a part of the people reports in each.
+  const reports = () => Math.max(1, Math.round(settings.people / settings.months));
   const toAddress = () => {
-    const text = '#eps=' + settings.eps + '&people=' + settings.people + '&seed=' + settings.seed;
+    const text = '#eps=' + settings.eps + '&people=' + settings.people +
+      (settings.months > 1 ? '&months=' + settings.months : '') + '&seed=' + settings.seed;
     if (location.hash !== text) history.replaceState(null, '', text);
   };
 
@@ -30,8 +34,8 @@
   let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' }, accepted = files;
   let cloud = null, drawnAt = -1, draws = 0, sample = 0, broken = false, shown = {};
   const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person, simulated'],
-    ['estimate', 'Estimate', 'made from these releases'], ['kpm', 'Rival: Kullback-Leibler', 'KPM, knows no distances; simulated'],
-    ['exponential', 'Rival: exponential', 'the textbook mechanism; simulated']];
+    ['estimate', 'Estimate', 'made from these releases'], ['oue', 'Rival: unary encoding', 'OUE, which knows no distances, read at its best']];
+  const slow = ['estimate', 'oue']; // maps that are not made while a slider moves
 
   // ---- drawing
 
@@ -46,8 +50,10 @@
     });
     ramp.mark = style.getPropertyValue('--mark').trim();
     ramp.fg = style.getPropertyValue('--fg').trim();
-    const legend = $('legend').getContext('2d');
-    for (let x = 0; x < 160; x++) { legend.fillStyle = colour(x / 159); legend.fillRect(x, 0, 1, 12); }
+    for (const canvas of document.querySelectorAll('.scale')) {
+      const legend = canvas.getContext('2d');
+      for (let x = 0; x < 160; x++) { legend.fillStyle = colour(x / 159); legend.fillRect(x, 0, 1, 12); }
+    }
   };
   const colour = (share) => ramp[Math.round(255 * Math.sqrt(Math.min(1, Math.max(0, share))))];
 
@@ -109,6 +115,7 @@
   const paintCloud = () => {
     if (!world) return;
     paint($('cloud'), cloud, cloud ? highest(cloud) : 1);
+    say('cloudTop', cloud ? digits(100 * highest(cloud)) + ' %' : '');
     if (!cloud) return;
     for (const i of me.keys()) ring($('cloud'), i, 5, false);
     if (drawnAt >= 0) ring($('cloud'), drawnAt, 8, true);
@@ -159,14 +166,15 @@
     }
     const e = shown.estimate, raw = shown.raw;
     if (e && !e.stale) {
-      say('learned', 'From ' + settings.people.toLocaleString('en') + ' places, one of each person, the map is ' + far(e.w1) +
+      say('learned', 'From ' + reports().toLocaleString('en') + ' places, one of each person' +
+        (settings.months > 1 ? ' whose month it is' : '') + ', the map is ' + far(e.w1) +
         ' from the truth. A guess without any data is ' + far(e.guess) + ' away.' +
         (e.error ? ' By the releases alone, the server expects its map to be about ' + far(e.error.expected) +
           ' off, and at most ' + far(e.error.within90) + ' in nine of ten cases.' : '') +
         (e.signal === 'none' ? ' These few releases say next to nothing at this ε.' : ''));
     } else if (raw) {
       say('learned', 'The releases as they come are ' + far(raw.w1) + ' from the truth.' +
-        (settings.people > live ? ' While the slider moves, these are ' + live + ' people.' : '') + ' The estimate follows when it rests' +
+        (reports() > live ? ' While the slider moves, these are ' + live + ' people.' : '') + ' The estimate follows when it rests' +
         (world.x.length > 600 ? ', and takes a minute for so many places.' : '.'));
     }
   };
@@ -177,14 +185,24 @@
     for (const [id, p] of [['even', 0.5], ['rare', 0.01]]) {
       $(id + 'Before').style.width = 100 * p + '%';
       $(id).style.width = 100 * after(p) + '%';
-      const v = 100 * after(p);
-      say(id + 'Out', (v > 99.9 ? v.toFixed(2) : v > 10 ? v.toFixed(1) : v.toPrecision(2)) + ' %');
+      say(id + 'Out', percent(100 * after(p)));
     }
     say('factor', e < 100 ? e.toFixed(1) : Math.round(e).toLocaleString('en'));
     say('epsOut', settings.eps);
-    say('peopleOut', settings.people.toLocaleString('en'));
     $('people').setAttribute('aria-valuetext', settings.people + ' people');
-    say('count', settings.people.toLocaleString('en') + ' people');
+    say('count', reports().toLocaleString('en') + ' people');
+    const year = 12 / settings.months, eps = year * Number(settings.eps);
+    say('yearOut', (year === 1 ? 'one release, ' : year + ' releases, together ') + 'ε = ' + Math.round(10 * eps) / 10 +
+      ': sure to 50 % before, ' + even(eps) + ' after');
+    say('monthOut', reports().toLocaleString('en') + (settings.months > 1 ? ' of the ' + settings.people.toLocaleString('en') : ''));
+    paintSum();
+  };
+  const percent = (v) => (v > 99.9 ? v.toFixed(2) : v > 10 ? v.toFixed(1) : v.toPrecision(2)) + ' %';
+  const even = (eps) => (eps > 9 ? 'next to certain' : 'at most ' + percent(100 / (1 + Math.exp(-eps))));
+  let summed = null;
+  const paintSum = () => {
+    say('sumOut', summed ? 'ε = ' + digits(Math.ceil(summed.eps * 1000) / 1000) + ', but for a chance of ' + summed.delta.toPrecision(1) +
+      ': sure to 50 % before, ' + even(summed.eps) + ' after' : '…');
   };
 
   // ---- workers: one follows the slider, one makes the estimate
@@ -294,7 +312,8 @@
     if (step.do === 'world' || !fresh) return;
     if (reply.error) { say('status', reply.error); phase('error', { error: reply.error }); return; }
     if (reply.proof) { proof = reply.proof; showProof(); }
-    if (reply.map) { shown.estimate = reply.map; paintMaps(); }
+    if (reply.sum) { summed = reply.sum; paintSum(); }
+    if (reply.map) { shown[step.do] = reply.map; paintMaps(); }
     done[step.do] = JSON.stringify(step);
     phase(step.do, { eps: step.eps, people: step.people, left });
   };
@@ -363,8 +382,9 @@
 
   let timer = 0, proof = null, done = {}; // the last of each step that was answered
   const steps = (people) => [{ do: 'design', eps: settings.eps, me: mine() },
-    ...['truth', 'raw', 'kpm', 'exponential'].map((what) => ({ do: what, ...common(people) }))];
-  const later = () => [{ do: 'prove', eps: settings.eps }, { do: 'estimate', ...common(settings.people) }];
+    ...['truth', 'raw'].map((what) => ({ do: what, ...common(people) }))];
+  const later = () => [{ do: 'prove', eps: settings.eps }, { do: 'sum', eps: settings.eps, people: reports() },
+    ...slow.map((what) => ({ do: what, ...common(reports()) }))];
   const isDone = (step) => done[step.do] === JSON.stringify(step);
   const moving = (plan) => {
     drawnAt = -1; // it was of another cloud
@@ -383,9 +403,10 @@
   const changed = () => {
     paintBars();
     if (world) {
-      const [prove, estimate] = later();
-      if (shown.estimate) shown.estimate.stale = !isDone(estimate);
+      const [prove, sum, ...maps] = later();
+      for (const step of maps) if (shown[step.do]) shown[step.do].stale = !isDone(step);
       paintMaps();
+      if (!isDone(sum)) { summed = null; paintSum(); }
       if (isDone(prove)) showProof();
       else {
         $('break').disabled = true;
@@ -394,12 +415,12 @@
       }
       engines.slow.stop();
     }
-    moving(steps(Math.min(live, settings.people)));
+    moving(steps(Math.min(live, reports())));
   };
   const rest = () => {
     toAddress();
     if (!world) return;
-    engines.fast.plan(steps(settings.people).filter((step) => !isDone(step)));
+    engines.fast.plan(steps(reports()).filter((step) => !isDone(step)));
     engines.slow.plan(later().filter((step) => !isDone(step)));
     rested = true;
     settle();
@@ -407,11 +428,16 @@
   };
   const showSettings = () => {
     $('eps').value = settings.eps;
-    $('people').value = String(sizes.indexOf(settings.people));
+    const far = (n) => Math.abs(Math.log(n / settings.people));
+    $('people').value = String(sizes.reduce((a, n, i) => (far(n) < far(sizes[a]) ? i : a), 0));
+    $('peopleNumber').value = String(settings.people);
+    $('months').value = String(settings.months);
   };
 
   $('eps').addEventListener('input', () => { settings.eps = String(Math.round(Number($('eps').value) * 10) / 10); changed(); });
-  $('people').addEventListener('input', () => { settings.people = sizes[Number($('people').value)]; changed(); });
+  $('people').addEventListener('input', () => { settings.people = sizes[Number($('people').value)]; showSettings(); changed(); });
+  $('peopleNumber').addEventListener('change', () => { adopt({ people: Number($('peopleNumber').value) }); showSettings(); changed(); });
+  $('months').addEventListener('change', () => { adopt({ months: Number($('months').value) }); changed(); });
   addEventListener('hashchange', () => { fromAddress(); showSettings(); changed(); });
   $('sample').addEventListener('click', () => { sample++; engines.fast.single({ do: 'person', person: sample }); });
   $('clear').addEventListener('click', () => { me = new Map(); mineChanged(); });
