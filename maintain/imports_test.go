@@ -34,7 +34,7 @@ var layers = []struct {
 		"proptest", "shuffle", "internal/numtest/given", "internal/folder", "internal/notices",
 		"internal/plane", "internal/rowcache", "internal/worst"}},
 	{"bounds, geometry of policies, drawing", []string{"internal/cutbound", "internal/discs", "internal/places",
-		"internal/ranking", "internal/sheet", "channel"}},
+		"internal/ranking", "internal/rival", "internal/sheet", "channel"}},
 	{"solvers; the device", []string{"basemeasure", "mincostflow", "minimax", "mirror", "sinkhorn", "sphere", "device", "conform"}},
 	{"counts, forecasts, what commands share", []string{"aggregate", "estimate/atlas", "estimate/plan", "estimate/series", "internal/shell"}},
 	{"proofs of numbers, manual pages", []string{"certificate", "internal/manual"}},
