@@ -327,7 +327,7 @@ const maxGap = 0.01
 
 // tolerable returns nil if rounding, and not ctx, has stopped a solver close enough to the best base measure.
 func tolerable(ctx context.Context, base basemeasure.Result, err error) error {
-	if !errors.Is(err, wpmerr.ErrNotConverged) || len(base.M) == 0 || ctx != nil && ctx.Err() != nil {
+	if !errors.Is(err, wpmerr.ErrNotConverged) || len(base.M) == 0 || wpmerr.Context(ctx).Err() != nil {
 		return err
 	}
 	if gap := relativeGap(base); !(gap <= maxGap) {

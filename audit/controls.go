@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // controlSeed fixes the draws of the controls: they find the same in every audit.
@@ -421,6 +422,7 @@ func coded(eps ldp.Epsilon) (good, low Table) {
 // Controls plants bugs into a small mechanism and runs every gate on each. The result is the same every time. The error
 // is that of the context.
 func Controls(ctx context.Context) ([]Control, error) {
+	ctx = wpmerr.Context(ctx)
 	list, err := plants()
 	if err != nil {
 		return nil, err
@@ -504,7 +506,7 @@ func (p plant) run(ctx context.Context, number int64) (Control, error) {
 			for range n {
 				counts[device(client.Input, rng.Uint64()>>uint(64-bits))]++
 			}
-			return ctx.Err()
+			return wpmerr.Ended(ctx)
 		})
 	if err != nil {
 		return Control{}, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Check is the outcome of one exact check: a decision about integers.
@@ -198,6 +199,7 @@ func Rows(t Table) Check {
 // answer to a random distribution. All rows are rounded by the policy's own Polytope. This is a simulation. Errors:
 // ErrTable for the zero policy, and that of ctx.
 func Random(ctx context.Context, p policy.Policy, count int, seed uint64, project policy.ProjectFunc) (Check, error) {
+	ctx = wpmerr.Context(ctx)
 	t, err := boxOf(p)
 	if err != nil {
 		return Check{}, err
@@ -209,7 +211,7 @@ func Random(ctx context.Context, p policy.Policy, count int, seed uint64, projec
 	r := newRowCheck(t, "random rows", what+", rounded into the box")
 	rng := rand.New(rand.NewChaCha8(key("random rows", seed, 0)))
 	for i := range count {
-		if err := ctx.Err(); err != nil {
+		if err := wpmerr.Ended(ctx); err != nil {
 			return Check{}, err
 		}
 		var q []float64
@@ -222,7 +224,7 @@ func Random(ctx context.Context, p policy.Policy, count int, seed uint64, projec
 		}
 		r.add(kind+" "+strconv.Itoa(i), weights(p.Polytope().Round(q)))
 	}
-	return r.done(), ctx.Err()
+	return r.done(), wpmerr.Ended(ctx)
 }
 
 // projectEvery keeps solvers, which take milliseconds, from making the check long.
@@ -280,6 +282,7 @@ func key(purpose string, seed uint64, stream int64) [32]byte {
 // thresholds of a policy with a geometry, and random rows if asked for. The error is of the context, or ErrTable for
 // the zero Policy.
 func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, project policy.ProjectFunc) ([]Check, error) {
+	ctx = wpmerr.Context(ctx)
 	t, err := boxOf(p)
 	if err != nil {
 		return nil, err
@@ -294,7 +297,7 @@ func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, projec
 		"every published row and the fallback a point of the box; every two of them within e^eps of each other")
 	if p.HasRows() {
 		for i := range p.Inputs() {
-			if err := ctx.Err(); err != nil {
+			if err := wpmerr.Ended(ctx); err != nil {
 				return nil, err
 			}
 			w, err := p.Row(i)
@@ -332,6 +335,7 @@ const rowsBlock = 64
 
 // Thresholds is policy.VerifyRows for all inputs, on all cores. The error is that of the first input at any GOMAXPROCS.
 func Thresholds(ctx context.Context, p policy.Policy) error {
+	ctx = wpmerr.Context(ctx)
 	k := p.Inputs()
 	return parallel.Each(ctx, (k+rowsBlock-1)/rowsBlock, func(block int) error {
 		return policy.VerifyRows(ctx, p, block*rowsBlock, min((block+1)*rowsBlock, k))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // RowFile is a file of rows: see Given.
@@ -24,6 +25,7 @@ type RowFile struct {
 // The error is about the text (ErrTable, which names the line), or is that of the reader or of the context. Invalid
 // rows give a Check that has not passed.
 func Given(ctx context.Context, p policy.Policy, f RowFile) (Check, error) {
+	ctx = wpmerr.Context(ctx)
 	t, err := boxOf(p)
 	if err != nil {
 		return Check{}, err
@@ -36,7 +38,7 @@ func Given(ctx context.Context, p policy.Policy, f RowFile) (Check, error) {
 	line := 0
 	for in.Scan() {
 		line++
-		if err := ctx.Err(); err != nil {
+		if err := wpmerr.Ended(ctx); err != nil {
 			return Check{}, err
 		}
 		fields := strings.Split(in.Text(), ",")

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Defaults of a Config.
@@ -115,6 +116,7 @@ type PolicyFacts struct {
 // about a certificate file (*certificate.LineError), or is that of the context. A mechanism that fails gives a Report
 // that has not passed, and so does a Sampler that fails or panics.
 func Run(ctx context.Context, cfg Config) (Report, error) {
+	ctx = wpmerr.Context(ctx)
 	p := cfg.Policy
 	if p.IsZero() {
 		return Report{}, fmt.Errorf("%w: no policy", ErrTable)
@@ -158,7 +160,7 @@ func madeControls(ctx context.Context) ([]Control, error) {
 			list[i].Loss = &loss
 		}
 	}
-	return list, ctx.Err()
+	return list, wpmerr.Ended(ctx)
 }
 
 // run is Run after the controls.

@@ -11,6 +11,7 @@ import (
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Source gives every input a stream of random bytes of its own.
@@ -52,7 +53,7 @@ func Draws(p policy.Policy, t Table, source Source) (Sampler, error) {
 		r := source(client.Input)
 		for i := range n {
 			if i%checkEvery == 0 && ctx.Err() != nil {
-				return ctx.Err()
+				return wpmerr.Ended(ctx)
 			}
 			j, err := w.Sample(r)
 			if err != nil {
@@ -74,7 +75,7 @@ func Releases(p policy.Policy, project policy.ProjectFunc) Sampler {
 		}
 		for i := range n {
 			if i%checkEvery == 0 && ctx.Err() != nil {
-				return ctx.Err()
+				return wpmerr.Ended(ctx)
 			}
 			r, err := policy.Release(ctx, p, ledger.UnaccountedForTesting(), private, project)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/internal/binomial"
 	"github.com/wpm-go/wpm/internal/parallel"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Sampler draws n times for a client and adds one to counts[j] for every output j drawn. It must not use client.N. It
@@ -134,6 +135,7 @@ type ColumnLimit struct {
 // Statistical draws and decides. Its error is ErrTable, ErrDesign, ErrSampler (with the sampler's own) or the
 // context's.
 func Statistical(ctx context.Context, d Design, s Sampler) (Statistics, error) {
+	ctx = wpmerr.Context(ctx)
 	t := d.Table
 	if err := t.check(); err != nil {
 		return Statistics{}, err
@@ -194,11 +196,11 @@ func drawAll(ctx context.Context, d Design, s Sampler) ([][]uint64, error) {
 }
 
 func drawRow(ctx context.Context, row Row, n int, counts []uint64, s Sampler) error {
-	if err := ctx.Err(); err != nil {
+	if err := wpmerr.Ended(ctx); err != nil {
 		return err
 	}
 	if err := call(ctx, s, row, n, counts); err != nil {
-		if cerr := ctx.Err(); cerr != nil { // whatever it says, it was interrupted: a killed program leaves half a line
+		if cerr := wpmerr.Ended(ctx); cerr != nil { // whatever it says, it was interrupted: a killed program leaves half a line
 			return cerr
 		}
 		return fmt.Errorf("%w: %s: %w", ErrSampler, row.Name, err)

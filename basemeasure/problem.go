@@ -41,8 +41,9 @@ const fewRows = 48
 
 // sorted returns the table of c. If ctx ends before it is complete, the error is that of ctx.
 func sorted(ctx context.Context, c cost.Matrix) (*knapsack.Table, error) {
+	ctx = wpmerr.Context(ctx)
 	table, err := knapsack.New(ctx, c)
-	if ctx != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		if k, _ := c.Dims(); k > fewRows {
 			return nil, fmt.Errorf("no Result: %w", err)
 		}

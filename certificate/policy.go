@@ -19,6 +19,7 @@ import (
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // PolicyBounds are what CheckPolicy proves of a policy's utility, exactly.
@@ -46,6 +47,7 @@ const PolicyMeaning = "lower: the worst case W_p^p of every eps-LDP mechanism; u
 // are. Privacy does not depend on these checks: see policy.Verify. Other errors are
 // those of Decode, WithCost and Verify, and the context's.
 func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBounds, error) {
+	ctx = wpmerr.Context(ctx)
 	c, err := Decode(p.Certificate())
 	if err != nil {
 		return Certificate{}, PolicyBounds{}, err

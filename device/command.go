@@ -134,8 +134,17 @@ func (c *Command) help(e *Env) error {
 	return w.Flush()
 }
 
+// endless returns ctx, or a context that never ends for nil.
+func endless(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
 // Run is a whole program of commands: it runs the command that args[0] names and returns the exit status.
 func Run(ctx context.Context, e *Env, commands []*Command, args []string) int {
+	ctx = endless(ctx)
 	return e.Status(ctx, e.dispatch(ctx, commands, args))
 }
 
@@ -172,6 +181,7 @@ func (e *Env) dispatch(ctx context.Context, commands []*Command, args []string) 
 
 // Status prints an error in one line and returns the exit status that it stands for.
 func (e *Env) Status(ctx context.Context, err error) int {
+	ctx = endless(ctx)
 	status, text := Bad, ""
 	switch {
 	case err == nil:

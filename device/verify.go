@@ -190,6 +190,7 @@ const rowsNotChecked = "not checked (-rows does)"
 
 // CheckRows checks every threshold of a policy with a geometry. Errors: those of policy.VerifyRows.
 func (p Points) CheckRows(ctx context.Context, pairs int64) (string, error) {
+	ctx = endless(ctx)
 	if !p.Ranked() {
 		return "", nil
 	}

@@ -28,6 +28,7 @@ type groups struct {
 // (1/dim)/(1+1/dim) there). There are fewer groups if the others would be at the points of their centers. It takes
 // O(n k). The errors are ErrShape and that of ctx.
 func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, centers []int, err error) {
+	ctx = wpmerr.Context(ctx)
 	k := g.K()
 	if len(weight) != k || n < 1 {
 		return nil, nil, fmt.Errorf("%w: %d groups of %d places, with %d weights", wpmerr.ErrShape, n, k, len(weight))

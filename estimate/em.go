@@ -43,6 +43,7 @@ const (
 // EM takes about 25,000 products with P, and memory for 150 k floats. Errors: ErrShape, ErrCounts; ErrChannel, also if
 // the prior rules out an output that was released; ErrNotConverged if ctx ends, with the average over the shorter path.
 func EM(ctx context.Context, p Problem) (Path, error) {
+	ctx = wpmerr.Context(ctx)
 	counts, n, prior, err := p.check()
 	if err != nil {
 		return Path{}, err

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,7 @@ func Interval(ctx context.Context, p Problem, region []float64, level float64) (
 
 // Intervals is Interval for many regions, with one search for the likeliest map. Errors: those of Interval.
 func Intervals(ctx context.Context, p Problem, regions [][]float64, level float64) ([]Share, error) {
+	ctx = wpmerr.Context(ctx)
 	if level == 0 {
 		level = DefaultLevel
 	}
@@ -109,7 +111,7 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 				shares[r] = Share{slices.Min(region), slices.Max(region), dot(region, best.Theta), single(region)}
 			}
 		}
-		return shares, fmt.Errorf("%w: %w", wpmerr.ErrNotConverged, err)
+		return shares, err
 	}
 	return shares, firstOf(failed)
 }
@@ -240,7 +242,8 @@ func (f profile) upper(ctx context.Context, region []float64, tolerance float64)
 		}
 		tau = f.nextTilt(left, right, goal, n)
 	}
-	return bound, fmt.Errorf("%w: an end of the interval is between %v and %v", wpmerr.ErrNotConverged, inner, bound)
+	return bound, fmt.Errorf("%w: an end of the interval is between %v and %v",
+		cmp.Or(wpmerr.Ended(ctx), wpmerr.ErrNotConverged), inner, bound)
 }
 
 // guess returns the tilt that a quadratic likelihood on the support of the likeliest map would need.

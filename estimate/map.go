@@ -107,6 +107,7 @@ const (
 // Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is checked in
 // every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
+	ctx = wpmerr.Context(ctx)
 	if s.Groups == 0 {
 		return mapOf(ctx, p, s, onePass, ladder{rough: roughGroups, fine: fineGroups, whole: maxPlaces, each: outputsEach})
 	}

@@ -37,6 +37,7 @@ type Likeliest struct {
 // MLE takes O(k kv) for a step and for each place that enters or leaves; 400 places take some hundredths of a second.
 // Errors: ErrShape, ErrCounts, ErrChannel; ErrNotConverged, also if ctx ends, with the best map so far and its gap.
 func MLE(ctx context.Context, p Problem, gap float64) (Likeliest, error) {
+	ctx = wpmerr.Context(ctx)
 	if gap == 0 {
 		gap = DefaultGap
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Limits of Solve and Verify.
@@ -68,6 +69,7 @@ func (p Problem) read(ctx context.Context) (*cost.Dense, error) {
 // Solve returns the largest bound that it finds. A cost without two places apart, or far from the triangle inequality, has
 // the bound without poles. Errors: ErrProblem, ErrLimit, those of cost.Validate, and that of ctx.
 func Solve(ctx context.Context, p Problem) (Bound, error) {
+	ctx = wpmerr.Context(ctx)
 	c, err := p.read(ctx)
 	if err != nil {
 		return Bound{}, err
@@ -80,14 +82,14 @@ func Solve(ctx context.Context, p Problem) (Bound, error) {
 		}
 	}
 	for _, far := range distances(c) {
-		if err := ctx.Err(); err != nil {
+		if err := wpmerr.Ended(ctx); err != nil {
 			return Bound{}, err
 		}
 		try(inOrder(c, far))
 	}
 	order := farthestFirst(c)
 	for n := 2; n <= len(order); n = max(n+1, n*10/9) {
-		if err := ctx.Err(); err != nil {
+		if err := wpmerr.Ended(ctx); err != nil {
 			return Bound{}, err
 		}
 		try(order[:n])
@@ -96,7 +98,7 @@ func Solve(ctx context.Context, p Problem) (Bound, error) {
 	if lower, _, err := best.Verify(ctx, p); errors.Is(err, ErrEvidence) || err == nil && lower.Sign() == 0 {
 		return Bound{Centre: best.Centre}, nil // the cost is far from a distance: tents do not fit
 	}
-	return best, ctx.Err()
+	return best, wpmerr.Ended(ctx)
 }
 
 // apart is how far two places are from one another, either way.

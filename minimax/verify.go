@@ -8,10 +8,12 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/num"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Verify returns the bounds that b proves, exactly. Errors: those of Solve, and ErrEvidence.
 func (b Bound) Verify(ctx context.Context, p Problem) (lower, upper *big.Rat, err error) {
+	ctx = wpmerr.Context(ctx)
 	c, err := p.read(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +97,7 @@ func (b Bound) tents(ctx context.Context, c *cost.Dense) (*big.Rat, error) {
 		}
 	}
 	for y := range c.K {
-		if err := ctx.Err(); err != nil {
+		if err := wpmerr.Ended(ctx); err != nil {
 			return nil, err
 		}
 		for z := range c.K {

@@ -76,6 +76,14 @@ func Release(ctx context.Context, p Policy, l ledger.Ledger, data []byte, by Pro
 	return release(ctx, p, l, data, by, rand.Reader)
 }
 
+// endless returns ctx, or a context that never ends for nil.
+func endless(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
 // release is Release with the random source as an argument, for this package's tests.
 func release(ctx context.Context, p Policy, l ledger.Ledger, data []byte, by Projector, random io.Reader) (Report, error) {
 	c := p.c
@@ -85,9 +93,7 @@ func release(ctx context.Context, p Policy, l ledger.Ledger, data []byte, by Pro
 	if f, ok := by.(ProjectFunc); c.Mode == Projection && (by == nil || ok && f == nil) {
 		return Report{}, ErrProject
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = endless(ctx)
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
 	}

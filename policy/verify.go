@@ -87,6 +87,7 @@ func (c *content) verifySparse(row Row, n, width []uint64) (err error) {
 // Errors: ErrPolicy, ErrShape for inputs that do not exist, ErrRow, and that of ctx, which is checked about every
 // millisecond, and no more often than once an input.
 func VerifyRows(ctx context.Context, p Policy, from, to int) error {
+	ctx = endless(ctx)
 	c := p.c
 	switch {
 	case c == nil:

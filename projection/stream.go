@@ -21,6 +21,7 @@ import (
 // is a *BatchError.
 func Stream[R any](ctx context.Context, n, slots int, work func(ctx context.Context, i int, r *R) error,
 	emit func(i int, r *R, err error) error) error {
+	ctx = wpmerr.Context(ctx)
 	inner, cancel := context.WithCancel(ctx)
 	ring := make([]slot[R], max(1, slots)) // index i has number i mod len
 	tasks := make(chan int, len(ring))     // indices that have a slot and are not worked at yet

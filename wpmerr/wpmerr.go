@@ -45,9 +45,14 @@ var (
 	ErrCertificate = errors.New("certificate refused")
 )
 
-// Ended returns the error of a call whose context has ended. It wraps ErrNotConverged, ctx.Err() and context.Cause(ctx).
+// Ended returns the error of a call whose context has ended; nil if it has not. It wraps ErrNotConverged, ctx.Err() and
+// context.Cause(ctx).
 func Ended(ctx context.Context) error {
+	ctx = Context(ctx)
 	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil {
+		return nil
+	}
 	if cause == nil || errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", ErrNotConverged, err)
 	}

@@ -41,6 +41,15 @@ func TestEnded(t *testing.T) {
 	}
 }
 
+// TestNotEnded: there is no error of a context that goes on.
+func TestNotEnded(t *testing.T) {
+	for name, ctx := range map[string]context.Context{"nil": nil, "background": context.Background()} {
+		if err := wpmerr.Ended(ctx); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestContext: a nil context never ends, and any other is itself.
 func TestContext(t *testing.T) {
 	if ctx := wpmerr.Context(nil); ctx.Err() != nil || ctx.Done() != nil { //nolint:staticcheck // nil on purpose

@@ -49,6 +49,7 @@ import (
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // MaxLine bounds a line of reports with its blanks, far above the characters of a report.
@@ -166,11 +167,15 @@ func (r Reader) CountShard(
 
 // each calls task for each file.
 func (r Reader) each(ctx context.Context, files int, task func(i int) error) error {
+	ctx = wpmerr.Context(ctx)
 	if !r.InOrder {
 		return parallel.Each(ctx, files, task, r.Progress)
 	}
 	for i := range files {
-		if err := errors.Join(ctx.Err(), task(i)); err != nil {
+		if err := wpmerr.Ended(ctx); err != nil {
+			return err
+		}
+		if err := task(i); err != nil {
 			return err
 		}
 		if r.Progress != nil {
@@ -321,6 +326,7 @@ type facts struct {
 
 // visit gives do the reports of a file.
 func (r Reader) visit(ctx context.Context, file string, do visit) (f facts, err error) {
+	ctx = wpmerr.Context(ctx)
 	stored, err := r.Open(file)
 	if err != nil {
 		return f, err
@@ -412,7 +418,7 @@ func stopped(ctx context.Context, n int) error {
 	if n%(1<<14) != 0 {
 		return nil
 	}
-	return ctx.Err()
+	return wpmerr.Ended(ctx)
 }
 
 // where is the place of a report in its file, after the colon.

@@ -57,6 +57,7 @@ const (
 // Distance is the distance between two maps of the inputs in the unit of Error, on groups of places that are small where
 // they have mass. It is 0 if the cost has no distances. The errors are ErrShape and that of ctx.
 func (w World) Distance(ctx context.Context, a, b []float64) (float64, error) {
+	ctx = wpmerr.Context(ctx)
 	if w.Between == nil {
 		return 0, nil
 	}

@@ -80,6 +80,7 @@ func (w World) Estimate(ctx context.Context, counts []uint64, s Settings) (e Est
 
 // estimate is Estimate for counts that need not be whole.
 func (w World) estimate(ctx context.Context, p estimate.Problem, s Settings) (e Estimate, err error) {
+	ctx = wpmerr.Context(ctx)
 	defer func() {
 		if err != nil && ctx.Err() != nil { // in place of a result that did not converge
 			err = wpmerr.Ended(ctx)
@@ -194,6 +195,7 @@ type Region struct {
 // the level holds. A region has a weight from 0 to 1 for each input. The errors are those of package estimate, but for
 // ErrNotConverged, which Wide stands for, and that of ctx.
 func (w World) Regions(ctx context.Context, counts []uint64, regions [][]float64, s Settings) ([]Region, error) {
+	ctx = wpmerr.Context(ctx)
 	if w.Channel == nil {
 		return nil, fmt.Errorf("%w: the world has none", estimate.ErrChannel)
 	}

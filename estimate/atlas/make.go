@@ -7,6 +7,7 @@ import (
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/patch"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Map makes the map of counts, one for each output. The errors are those of Estimate. With ErrOutputs, the guess and
@@ -24,6 +25,7 @@ func (w World) Weighted(ctx context.Context, counts []float64, s Settings) (m Ma
 }
 
 func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map, err error) {
+	ctx = wpmerr.Context(ctx)
 	m.Biased = w.Biased
 	if m.Estimate, err = w.estimate(ctx, p, s); err != nil {
 		return m, err

@@ -73,6 +73,7 @@ func Of(ctx context.Context, p policy.Policy) (World, error) {
 // wpm.Load and Mechanism.Channel do. Its errors are wrapped. If it is nil, and the policy has no rows, the error is
 // ErrRows.
 func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (World, error) {
+	ctx = wpmerr.Context(ctx)
 	channel, err := channelOf(ctx, p, rows)
 	if err != nil {
 		return World{}, err
@@ -151,6 +152,7 @@ func ofDiscs(ctx context.Context, k int, box *ldp.Polytope, d *discs.Rows) (*est
 // OfRows returns the world of a mechanism in mixture mode: its cost, which must not be changed, and its rows. The errors
 // are those of cost.Validate, ErrTooLarge, ErrRows, and that of ctx.
 func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
+	ctx = wpmerr.Context(ctx)
 	if err := cost.Validate(ctx, c); err != nil {
 		return World{}, err
 	}
@@ -173,6 +175,7 @@ func OfRows(ctx context.Context, c cost.Matrix, rows Rows) (World, error) {
 // NewChannel returns the channel of rows in integers, for a World that is made by hand. The errors are ErrTooLarge,
 // ErrRows for rows that are not of kv outputs, and that of ctx.
 func NewChannel(ctx context.Context, k, kv int, rows Rows) (*estimate.Channel, error) {
+	ctx = wpmerr.Context(ctx)
 	if err := Fits(k, kv); err != nil {
 		return nil, err
 	}

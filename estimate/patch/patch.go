@@ -37,6 +37,7 @@ type Patches struct {
 // Find returns the patches of a channel at a number of devices, 1 to Countless, for a public prior; nil is uniform.
 // Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior, and that of ctx.
 func Find(ctx context.Context, ch *estimate.Channel, prior []float64, devices int64) (Patches, error) {
+	ctx = wpmerr.Context(ctx)
 	if ch == nil || devices < 1 || devices > Countless {
 		return Patches{}, fmt.Errorf("%w: %d devices, want 1 to %d, and a channel", wpmerr.ErrShape, devices, int64(Countless))
 	}

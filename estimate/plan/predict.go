@@ -174,6 +174,7 @@ func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, 
 // Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrShape, those of the estimators
 // and of transport, and that of ctx.
 func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Settings) (Prediction, error) {
+	ctx = wpmerr.Context(ctx)
 	l := m.planner
 	if devices < 1 || devices > MaxDevices {
 		return Prediction{}, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrShape, devices, MaxDevices)

@@ -15,6 +15,7 @@ import (
 // The error is ErrTarget, with the last choice and its prediction, if that one misses the target; ErrShape; those of
 // at; that of ctx.
 func Least(ctx context.Context, n int, target float64, at func(i int) (Prediction, error)) (int, Prediction, error) {
+	ctx = wpmerr.Context(ctx)
 	if n < 1 || !(target > 0) {
 		return 0, Prediction{}, fmt.Errorf("%w: a target of %v, %d choices", wpmerr.ErrShape, target, n)
 	}

@@ -50,6 +50,7 @@ const (
 // Errors: ErrShape for epochs that are not in order, or do not have the same inputs at the same distances;
 // estimate.ErrCounts for one without reports; estimate.ErrNoGeometry for places without distances; those of package estimate; that of ctx.
 func Maps(ctx context.Context, epochs []Epoch, s Settings) ([]Moment, error) {
+	ctx = wpmerr.Context(ctx)
 	if err := check(epochs); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // A Panic is what a task threw, with the stack of the goroutine it ran on.
@@ -80,8 +82,9 @@ func (g *Group) Wait() {
 
 // For calls task(0) to task(n-1) on up to GOMAXPROCS goroutines, or in order on the caller's if one is all it may use.
 // It looks at ctx before each task and starts none once ctx is over; its error is then ctx.Err(), unless all tasks had
-// been done.
+// been done. A nil ctx never ends.
 func For(ctx context.Context, n int, task func(i int)) error {
+	ctx = wpmerr.Context(ctx)
 	if threads := min(n, runtime.GOMAXPROCS(0)); threads > 1 {
 		return share(ctx, n, threads, task)
 	}
@@ -161,8 +164,8 @@ func Each(ctx context.Context, n int, task func(i int) error, done func(finished
 	}
 	g.Wait()
 	// a task that the context stopped fails with an error of its own; say the reason instead
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return wpmerr.Ended(ctx)
 	}
 	return first
 }

@@ -216,7 +216,7 @@ func (c *Case) Row(i int) ([]float64, error) {
 }
 
 // Until makes Row fail with ErrNotConverged when a context has ended, and so everything that reads the cost.
-func (c *Case) Until(ctx context.Context) { c.ctx = ctx }
+func (c *Case) Until(ctx context.Context) { c.ctx = wpmerr.Context(ctx) }
 
 // Masses calls f for every row with mass, in ascending order, with its mass as given and as a float of the whole, until
 // f returns an error. The error is that of f.

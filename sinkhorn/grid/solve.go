@@ -6,6 +6,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/sinkhorn/kl"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // solver is the state on one level.
@@ -98,7 +99,7 @@ func Solve(ctx context.Context, p Problem, set Settings) *Result {
 	rows, cols := p.Grid.Size()
 	fine := newLevel(rows, cols, p.Mu, p.Lo, p.Hi)
 	goal := min(p.Reg, 0x1p100) // beyond, all plans are the same
-	run := &call{ctx: ctx, set: set, r: &Result{}, fine: fine, goal: goal}
+	run := &call{ctx: wpmerr.Context(ctx), set: set, r: &Result{}, fine: fine, goal: goal}
 	if set.Initial != nil {
 		s := newSolver(fine)
 		for j, x := range set.Initial {

@@ -66,6 +66,7 @@ func New(p Problem, logV []float64) *Iterate {
 // Step takes v from Next and passes through the loop of the listing once. If the context ends on the way, Step returns
 // its error (the only error is that of ctx), and of the iterate only the last Q is still valid.
 func (it *Iterate) Step(ctx context.Context, p Problem) error {
+	ctx = wpmerr.Context(ctx)
 	it.LogV, it.Next = it.Next, it.LogV
 
 	// Line 6: u = mu / (K v).

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy/ledger"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // Release draws a report for a client with the given private data (see "Private data" in the package comment), and pays
@@ -32,8 +33,8 @@ func release(ctx context.Context, c *Codebook, l ledger.Ledger, private []byte, 
 	if c.isZero() {
 		return Report{}, ErrZero
 	}
-	if ctx != nil && ctx.Err() != nil {
-		return Report{}, ctx.Err()
+	if err := wpmerr.Context(ctx).Err(); err != nil {
+		return Report{}, err
 	}
 	c.rehearse()
 	m := c.newMemory(c.cfg.Atoms)
