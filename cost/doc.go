@@ -45,5 +45,5 @@
 // other types is computed at each call, in O(dim) per entry, so a 10^5 x 10^5 problem does not need 80 GB of memory.
 // Use Materialize when rows are read many times and the matrix fits.
 //
-// This package imports the standard library only. Reading files is in cost/costio.
+// This package imports the standard library and wpmerr only. Reading files is in cost/costio.
 package cost

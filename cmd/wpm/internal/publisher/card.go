@@ -125,7 +125,7 @@ func (d DesignCard) render(asJSON bool) ([]byte, error) {
 		fmt.Fprintf(&b, "\nThe table of worst cases at other eps was not computed at this size: -table EPS,EPS,... does.\n")
 	}
 	d.printMenu(&b)
-	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and does fixed work; its worst case is the same. Mode projection is better for\n"+
+	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and makes the same draws for everybody; its worst case is the same. Mode projection is better for\n"+
 		"clients whose distribution is spread out. %s\n", d.price())
 	return b.Bytes(), nil
 }

@@ -137,7 +137,7 @@ func (d CodesCard) render(asJSON bool) ([]byte, error) {
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)
 	w.Flush()
 	fmt.Fprintf(&b, "\nA policy with codes has no certificate of a worst case: no release stands for a place. "+
-		"Its clients need no solver and do\n"+
-		"fixed work. %s\n", d.price())
+		"Its clients need no solver and make\n"+
+		"the same draws for everybody. %s\n", d.price())
 	return b.Bytes(), nil
 }
