@@ -97,9 +97,9 @@ func TestAggregateMap(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Map       The map is about 0.", " cells from the truth, and within 0.", "say much, and change the guess.",
-		"Largest place: 54 3", "the same share at every place",
-		"drawn in squares of 2 x 2 cells", "guess   raw     map\n4 around ",
-		"\nRegions: the interval has every share of a region that agrees with the reports, by the reports alone (level 0.9).",
+		"Largest place, with its 90 % interval: 54 3", "the same share at every place",
+		"2 of 64 places have the same report odds", "guess   raw     map\n2 around ",
+		"\nRegions: the 90 % interval has the shares of a region that agree with the reports, by the reports alone.",
 		"approximate: a single place",
 	} {
 		if !strings.Contains(text, want) {
@@ -131,16 +131,28 @@ func TestAggregateMap(t *testing.T) {
 	if err != nil || strings.Join(rows[0], ",") != "label,x,y,guess,raw,share,low,high,group,error,kind" {
 		t.Fatalf("%d rows, %v, %q", len(rows), err, rows[0])
 	}
-	// 16 groups of four cells after the 64 cells, then the regions, whose intervals hold those of the JSON.
-	if len(rows) != 1+64+16+2 || rows[10][0] != "9" || rows[10][1] != "0.1875" || rows[10][10] != "place" ||
-		rows[65][10] != "group" || rows[82][10] != "region" || rows[82][0] != "hill" {
+	// The group of 0 and 9 after the 64 cells, then the regions, whose intervals hold those of the JSON.
+	if len(rows) != 1+64+1+2 || rows[10][0] != "9" || rows[10][1] != "0.1875" || rows[10][10] != "place" ||
+		rows[65][10] != "group" || rows[67][10] != "region" || rows[67][0] != "hill" {
 		t.Fatalf("%d rows: %q, %q", len(rows), rows[10], rows[len(rows)-1])
 	}
-	low, lowErr := strconv.ParseFloat(rows[82][6], 64)
-	high, highErr := strconv.ParseFloat(rows[82][7], 64)
+	// The headline, the table and the file have the same share of the place that is named.
+	if named := regexp.MustCompile(`interval: 54 ([0-9.]+) % .([0-9.]+) to ([0-9.]+) %`).FindStringSubmatch(text); named == nil {
+		t.Errorf("no place is named in\n%s", text)
+	} else {
+		for n, column := range []int{5, 6, 7} {
+			said, err := strconv.ParseFloat(named[n+1], 64)
+			has, fault := strconv.ParseFloat(rows[1+54][column], 64)
+			if err != nil || fault != nil || math.Abs(said/100-has) > 1e-12 { // a rounding, of a division by 100
+				t.Errorf("the headline says %s, and the file %q", named[0], rows[1+54])
+			}
+		}
+	}
+	low, lowErr := strconv.ParseFloat(rows[67][6], 64)
+	high, highErr := strconv.ParseFloat(rows[67][7], 64)
 	if lowErr != nil || highErr != nil || !(low <= got.Regions[1].Lower && got.Regions[1].Upper <= high) ||
 		high-low > 1.2*(got.Regions[1].Upper-got.Regions[1].Lower) { // two digits of the half width
-		t.Errorf("%q, region %+v", rows[82], got.Regions[1])
+		t.Errorf("%q, region %+v", rows[67], got.Regions[1])
 	}
 	if text := must(t, "", "aggregate", "-counts", few, path); !strings.Contains(text, "do not settle which parts of the map have more") ||
 		strings.Contains(text, "\nBias") ||

@@ -11,7 +11,7 @@ import (
 // nothing where all are told apart.
 func TestPatches(t *testing.T) {
 	dir := t.TempDir()
-	const said = "share a row with another"
+	const said = "have the same report odds as another"
 	for name, c := range map[string]struct {
 		points string
 		alike  bool
@@ -41,6 +41,9 @@ func TestPatches(t *testing.T) {
 			"plan":      must(t, "", "plan", "-points", points, "-eps", "1", "-devices", "1000"),
 			"aggregate": must(t, "", "aggregate", "-counts", reports, policy),
 		} {
+			if cure := strings.Contains(out, "wpm design -devices N"); command != "plan" && cure != c.alike {
+				t.Errorf("%s of %s: what tells them apart is said: %v, want %v:\n%s", command, name, cure, c.alike, out)
+			}
 			if strings.Contains(out, said) != c.alike {
 				t.Errorf("%s of %s: the line is there: %v, want %v:\n%s", command, name, !c.alike, c.alike, out)
 			}

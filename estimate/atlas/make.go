@@ -3,7 +3,6 @@ package atlas
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/patch"
@@ -30,15 +29,19 @@ func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map
 	if m.Estimate, err = w.estimate(ctx, p, s); err != nil {
 		return m, err
 	}
-	if err := m.resolve(ctx, p, w.places); err != nil {
-		return m, err
-	}
 	if m.Patches, err = w.Patches(ctx); err != nil {
 		return m, err
 	}
-	m.join()
+	if err := m.resolve(ctx, p, w.places); err != nil {
+		return m, err
+	}
 	if m.Signal != nil && m.alike() > 0.5 { // more reports would not make the most of it better
 		*m.Signal = min(*m.Signal, estimate.WeakSignal)
+	}
+	if m.Error != nil && m.Squares < len(m.Shares) {
+		if m.Coarser, err = w.Distance(ctx, m.Shares, m.Drawn); err != nil {
+			return m, err
+		}
 	}
 	m.Parts = partsOf(m.Estimate, m.Of, m.Squares)
 	m.Headline = m.headline(w.name)
@@ -53,18 +56,6 @@ func (w World) Patches(ctx context.Context) (patch.Patches, error) {
 		return patch.Patches{}, nil
 	}
 	return p, err
-}
-
-// join draws the places of a patch as one, where every place would be a square, and names none of them.
-func (m *Map) join() {
-	if m.Patches.Shared() == 0 {
-		return
-	}
-	m.Single = slices.DeleteFunc(m.Single, func(i int) bool { return !m.Patches.Alone(i) })
-	if m.Squares == len(m.Shares) {
-		m.Of, m.Squares = m.Patches.Of, len(m.Patches.Size)
-		m.Drawn = block(m.Estimate, m.Of, m.Squares)
-	}
 }
 
 // alike is the share of the population at places that are told from some other by no number of reports.

@@ -1,6 +1,7 @@
 package atlas
 
 import (
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/patch"
 )
 
@@ -12,7 +13,8 @@ type Map struct {
 	// Biased: see World.
 	Biased bool
 
-	// Squares is how many squares the drawn map has; 1 says that it is the guess, k that each place is for itself.
+	// Squares is how many squares the drawn map has; 1 says that it is the guess, k that each place is for itself. One that
+	// is joined with another, or without its Single, has another shape.
 	Squares int
 	// Level of the squares, 0 for places; their side is 2^Level cells of a grid, which Side is, else 0.
 	Level int
@@ -21,9 +23,13 @@ type Map struct {
 	Parts []Part    // the squares, the largest share first
 	Drawn []float64 // of the k inputs: the mass of each square, spread within it like the guess
 	// Single are the largest places, at most three and largest first, that have more than the guess in every map that
-	// the counts do not contradict. Tested says that places were looked at.
+	// the counts do not contradict. Each is a square by itself. Tested says that places were looked at.
 	Single []int
 	Tested bool
+	bands  []estimate.Share // of them
+	apart  int              // of them, that were taken out of a larger square
+	// Coarser is how far Drawn is from Shares, in the unit of Error; 0 if there is none.
+	Coarser float64
 	// Patches are the places that the rows do not tell apart, with any number of reports; none for more places than
 	// package estimate/patch takes. A square that is drawn is never a single place of a larger patch.
 	Patches patch.Patches

@@ -40,12 +40,12 @@ func TestPatches(t *testing.T) {
 		}
 		text := m.Coarse()
 		if apart {
-			if m.Squares != 4 || strings.Contains(text, "share a row") {
+			if m.Squares != 4 || strings.Contains(text, "report odds") {
 				t.Errorf("rows that differ: %d squares, %q", m.Squares, text)
 			}
 			continue
 		}
-		if m.Squares != 3 || m.Of[0] != m.Of[1] || !strings.Contains(text, "2 of 4 places share a row") {
+		if m.Squares != 3 || m.Of[0] != m.Of[1] || strings.Contains(text, "finer") || !strings.Contains(text, "2 of 4 places have the same report odds") {
 			t.Errorf("%d squares, %v, %q: want places 0 and 1 in one", m.Squares, m.Of, text)
 		}
 		for _, i := range m.Single {

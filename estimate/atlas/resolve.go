@@ -27,7 +27,7 @@ const maxSquared = 1 << 25
 // the picture is more than slack below that of the estimate, and if the counts support them: the three largest have
 // more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
 // (see estimate.Interval). For a cost without a plane, the choice is between the guess and the estimate. A single place
-// is named by its interval, too, whatever squares are drawn.
+// is named by its interval, too, whatever squares are drawn. No square divides a patch: see Map.Patches.
 //
 // Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is drawn.
 func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) (err error) {
@@ -35,7 +35,14 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) 
 	_, kv := p.Channel.Dims()
 	best := likelihood(p, m.Shares)
 	levels := at.Levels(k)
+	each := levels[0]
+	if m.Patches.Shared() > 0 {
+		for level, of := range levels {
+			levels[level] = joined(of, m.Patches.Of)
+		}
+	}
 	m.Tested = k <= maxTested
+	var above []known
 	for level := len(levels) - 1; level >= 0; level-- {
 		of := levels[level]
 		n := slices.Max(of) + 1
@@ -43,26 +50,101 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) 
 			if n > maxTested || n < k && n > maxSquared/kv || best-likelihood(p, m.Drawn) <= slack {
 				break
 			}
-			above, all, err := beyond(ctx, p, m.Estimate, of, n)
-			if err != nil {
+			all := false
+			if above, all, err = beyond(ctx, p, m.Estimate, of, n); err != nil {
 				return err
 			}
 			if !all {
 				break
 			}
-			if level == 0 {
-				m.Single = above
-			}
 		}
 		m.Squares, m.Level, m.Of, m.Drawn = n, level, of, block(m.Estimate, of, n)
+	}
+	if m.Squares == slices.Max(levels[0])+1 {
+		m.Level = 0
 	}
 	if at.Kind == "grid" && m.Squares > 1 && m.Level > 0 {
 		m.Side = 1 << m.Level
 	}
 	if m.Tested && m.Squares < k {
-		m.Single, _, err = beyond(ctx, p, m.Estimate, levels[0], k)
+		if above, _, err = beyond(ctx, p, m.Estimate, each, k); err != nil {
+			return err
+		}
 	}
-	return err
+	if m.Tested {
+		m.name(above)
+	}
+	return nil
+}
+
+// known is a place, and what the counts say of its share.
+type known struct {
+	place int
+	share estimate.Share
+}
+
+// name sets the places that are known to have more than the guess, but for those of patches, and draws each of them by
+// itself: what is said of it is what is drawn.
+func (m *Map) name(above []known) {
+	for _, a := range above {
+		if m.Patches.Shared() > 0 && !m.Patches.Alone(a.place) {
+			continue
+		}
+		m.Single, m.bands = append(m.Single, a.place), append(m.bands, a.share)
+	}
+	size := make([]int, m.Squares)
+	for _, b := range m.Of {
+		size[b]++
+	}
+	apart := slices.Clone(m.Of)
+	for n, i := range m.Single {
+		if size[m.Of[i]] > 1 {
+			size[m.Of[i]]--
+			apart[i] = m.Squares + n
+			m.apart++
+		}
+	}
+	if m.apart > 0 {
+		m.Of, m.Squares = renumbered(apart)
+		m.Drawn = block(m.Estimate, m.Of, m.Squares)
+	}
+}
+
+// joined returns the finest partition that neither of two partitions divides.
+func joined(a, b []int) []int {
+	n := slices.Max(a) + 1
+	up := make([]int, n+slices.Max(b)+1)
+	for i := range up {
+		up[i] = i
+	}
+	root := func(i int) int {
+		for up[i] != i {
+			up[i] = up[up[i]]
+			i = up[i]
+		}
+		return i
+	}
+	for i := range a {
+		up[root(a[i])] = root(n + b[i])
+	}
+	out := make([]int, len(a))
+	for i := range a {
+		out[i] = root(a[i])
+	}
+	out, _ = renumbered(out)
+	return out
+}
+
+// renumbered returns a partition with numbers in the order of its members, and how many there are.
+func renumbered(of []int) (out []int, n int) {
+	number := map[int]int{}
+	for _, b := range of {
+		if _, ok := number[b]; !ok {
+			number[b] = len(number)
+		}
+		out = append(out, number[b])
+	}
+	return out, len(number)
 }
 
 // likelihood is the logarithm of that of a map.
@@ -86,7 +168,7 @@ const looked = 3
 // beyond returns the largest squares that have more than the guess by their intervals, by their largest places; all
 // says that this is so for all that are looked at, those to which the estimate gives more. Maps have squares of the
 // shape of the guess.
-func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int) (above []int, all bool, err error) {
+func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int) (above []known, all bool, err error) {
 	p.Prior, p.Geometry = nil, nil // an interval does not look at them
 	if n < len(of) {
 		if p.Channel, err = squared(p.Channel, e, of, n); err != nil {
@@ -112,7 +194,7 @@ func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int
 	}
 	for m, s := range shares {
 		if s.Lower > parts[m].Guess {
-			above = append(above, parts[m].Center)
+			above = append(above, known{parts[m].Center, s})
 		}
 	}
 	return above, len(above) == len(regions), nil

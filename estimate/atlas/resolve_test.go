@@ -75,7 +75,7 @@ func TestResolve(t *testing.T) {
 	if err != nil || got.Squares != 8 || !slices.Contains(got.Single, 6) || !slices.Equal(got.Drawn, r.Shares) {
 		t.Errorf("of many: %+v, %v; map %v", got, err, r.Shares)
 	}
-	if text := got.headline(name); !strings.HasPrefix(text, "Largest place: g 9") || got.Coarse() != "" {
+	if text := got.headline(name); !strings.HasPrefix(text, "Largest place, with its 90 % interval: g 97.4 % (9") || got.Coarse() != "" {
 		t.Errorf("of many: %s", text)
 	}
 }
@@ -85,14 +85,72 @@ func TestResolve(t *testing.T) {
 func TestFineness(t *testing.T) {
 	p, r, at := problem(t, []uint64{12, 16, 11, 280, 0, 40, 21, 90}, 100) // peaks in both halves, which are alike
 	got, err := resolved(p, r, row(at))
-	if err != nil || got.Squares != 1 || len(got.Single) == 0 || likelihood(p, r.Shares)-likelihood(p, r.Guess) <= slack {
+	if err != nil || len(got.Single) == 0 || got.Squares != 1+len(got.Single) || likelihood(p, r.Shares)-likelihood(p, r.Guess) <= slack {
 		t.Fatalf("%d squares, named %v, %v", got.Squares, got.Single, err)
 	}
-	want := "The map is drawn as the guess, but the places that are named have more than it shows: " +
-		"the reports do not settle its larger parts."
+	want := "The picture is the guess, but for the places that are named, because the reports do not settle its larger parts."
 	if text := got.Coarse(); text != want {
 		t.Errorf("%q with %v named, want %q", text, got.Single, want)
 	}
+}
+
+// TestNamed: of a place that the headline names, the picture has the same share, and the headline its interval.
+func TestNamed(t *testing.T) {
+	p, r, at := problem(t, []uint64{12, 16, 11, 280, 0, 40, 21, 90}, 100)
+	got, err := resolved(p, r, row(at))
+	if err != nil || len(got.Single) == 0 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	text := got.headline(func(i int) string { return string(rune('a' + i)) })
+	for _, i := range got.Single {
+		region := make([]float64, len(r.Shares))
+		region[i] = 1
+		s, err := estimate.Interval(context.Background(), p, region, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := plane.Interval(plane.Outward(s.Lower, s.Upper)); got.Drawn[i] != r.Shares[i] || !strings.Contains(text, want) {
+			t.Errorf("place %d is drawn with %v, and estimated with %v; %q has no %q", i, got.Drawn[i], r.Shares[i], text, want)
+		}
+		part := slices.IndexFunc(got.Parts, func(p Part) bool { return p.Center == i })
+		if part < 0 || got.Parts[part].Size != 1 || got.Parts[part].Share != r.Shares[i] {
+			t.Errorf("place %d is named, and no part by itself: %+v", i, got.Parts)
+		}
+	}
+}
+
+// TestJoined: two places are together if a chain of shared parts leads from one to the other.
+func TestJoined(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		k := rapid.IntRange(1, 12).Draw(rt, "k")
+		parts := func(name string) []int {
+			of, _ := renumbered(rapid.SliceOfN(rapid.IntRange(0, k), k, k).Draw(rt, name))
+			return of
+		}
+		a, b := parts("a"), parts("b")
+		got := joined(a, b)
+		reach := make([][]bool, k)
+		for i := range reach {
+			reach[i] = make([]bool, k)
+			for j := range k {
+				reach[i][j] = a[i] == a[j] || b[i] == b[j]
+			}
+		}
+		for m := range k { // Warshall
+			for i := range k {
+				for j := range k {
+					reach[i][j] = reach[i][j] || reach[i][m] && reach[m][j]
+				}
+			}
+		}
+		for i := range k {
+			for j := range k {
+				if (got[i] == got[j]) != reach[i][j] {
+					rt.Fatalf("%v and %v are joined to %v", a, b, got)
+				}
+			}
+		}
+	})
 }
 
 // TestResolveLaws: what is drawn is a distribution with the masses of the estimate in each square, whose parts are

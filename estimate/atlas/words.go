@@ -31,13 +31,15 @@ func (m Map) headline(label func(int) string) string {
 	}
 	if len(m.Single) > 0 {
 		var list []string
-		for _, i := range m.Single {
-			list = append(list, fmt.Sprintf("%s %s", label(i), plane.Percent(m.Shares[i])))
+		for n, i := range m.Single {
+			b := m.bands[n]
+			share := plane.Exact(plane.Rounded(m.Shares[i], (b.Upper-b.Lower)/2))
+			list = append(list, fmt.Sprintf("%s %s (%s)", label(i), share, plane.Interval(plane.Outward(b.Lower, b.Upper))))
 		}
 		if len(list) == 1 {
-			return text + "Largest place: " + list[0] + "."
+			return text + "Largest place, with its 90 % interval: " + list[0] + "."
 		}
-		return text + "Largest places: " + strings.Join(list, ", ") + "."
+		return text + "Largest places, with 90 % intervals: " + strings.Join(list, ", ") + "."
 	}
 	if m.Squares == 1 {
 		return text + "The reports do not settle which parts of the map have more than the guess has there."
@@ -68,19 +70,22 @@ func (m Map) Coarse() string {
 }
 
 func (m Map) fineness() string {
-	switch {
-	case m.Squares == 1 && len(m.Single) > 0:
-		return "The map is drawn as the guess, but the places that are named have more than it shows: " +
-			"the reports do not settle its larger parts."
-	case m.Squares == 1:
-		return "The map is drawn as the guess: the reports do not settle its parts."
-	case m.Level == 0:
-		return ""
-	case m.Side > 0:
-		return fmt.Sprintf("The map is drawn in squares of %d x %d cells: the reports do not tell finer parts apart.", m.Side,
-			m.Side)
+	but := ""
+	if m.apart > 0 {
+		but = ", but for the places that are named,"
 	}
-	return fmt.Sprintf("The map is drawn in %d groups of places: the reports do not tell finer parts apart.", m.Squares)
+	switch squares := m.Squares - m.apart; {
+	case m.Level == 0 || len(m.Shares) == 1:
+		return ""
+	case squares <= 1 && but != "":
+		return "The picture is the guess" + but + " because the reports do not settle its larger parts."
+	case squares <= 1:
+		return "The picture is the guess, because the reports do not settle its parts."
+	case m.Side > 0:
+		return fmt.Sprintf("The picture has squares of %d x %d cells%s because the reports do not tell finer parts apart.", m.Side,
+			m.Side, but)
+	}
+	return fmt.Sprintf("The picture has %d parts, because the reports do not tell finer ones apart.", m.Squares)
 }
 
 // small is a weight that is as good as none.
@@ -105,11 +110,12 @@ func (m Map) Assumes(prior string) string {
 				guess += m.Weight
 			}
 		}
-		text += "The map mixes smooth and rough models of where people may be"
+		text += "The map is an average of models of where people may be, some smooth and some rough, by how well each agrees " +
+			"with the reports"
 		if guess < small {
-			text += fmt.Sprintf(". The reports leave nothing of the guess itself (%s). ", prior)
+			text += fmt.Sprintf(". The guess itself (%s) has next to no weight in it: the reports speak against it. ", prior)
 		} else {
-			text += fmt.Sprintf(" with the guess itself (%s), which has a weight of %s. ", prior, plane.Percent(guess))
+			text += fmt.Sprintf(". The guess itself (%s) has a weight of %s in it. ", prior, plane.Percent(guess))
 		}
 		text += estimated
 	case ByEM:

@@ -222,6 +222,6 @@ func (p Patches) String() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d places share a row with another, or nearly: no number of devices tells them apart", n,
-		len(p.Of))
+	return fmt.Sprintf("%d of %d places have the same report odds as another place, or nearly: a map draws such places as one, "+
+		"however many report", n, len(p.Of))
 }

@@ -225,6 +225,6 @@ func ExampleFind() {
 	fmt.Println(p)
 	fmt.Println(p.Of)
 	// Output:
-	// 2 of 3 places share a row with another, or nearly: no number of devices tells them apart
+	// 2 of 3 places have the same report odds as another place, or nearly: a map draws such places as one, however many report
 	// [0 1 0]
 }

@@ -49,9 +49,6 @@ type groups struct {
 // groupsOf returns the groups of a map.
 func groupsOf(ctx context.Context, w atlas.World, m atlas.Map, counts []uint64, s atlas.Settings) (*groups, error) {
 	g := &groups{Of: slices.Clone(m.Of)}
-	for n, i := range m.Single {
-		g.Of[i] = m.Squares + n
-	}
 	var regions [][]float64
 	number := map[int]int{} // of a group, in the order of the places
 	for i, of := range g.Of {

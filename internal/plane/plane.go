@@ -3,7 +3,6 @@ package plane
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -186,12 +185,4 @@ func Bounds(at []Point) (least, most Point) {
 	byY := func(a, b Point) int { return cmp.Compare(a.Y, b.Y) }
 	return Point{slices.MinFunc(at, byX).X, slices.MinFunc(at, byY).Y},
 		Point{slices.MaxFunc(at, byX).X, slices.MaxFunc(at, byY).Y}
-}
-
-// Percent prints a share with two digits.
-func Percent(v float64) string {
-	if v >= 0.995 {
-		return fmt.Sprintf("%.4g %%", 100*v)
-	}
-	return fmt.Sprintf("%.2g %%", 100*v)
 }

@@ -107,9 +107,9 @@ func TestOutlines(t *testing.T) {
 // shares in percent with no more digits than are known.
 func TestLarge(t *testing.T) {
 	s := Sheet{
-		Title: "T", Headline: "The map is about 2 km from the truth, and within 3 in nine of ten cases; the guess is far.",
+		Title: "T", Headline: "The map is about 2 km from the truth, and within 3 in nine of ten cases. The guess is far.",
 		Places: placesOf(t, `{"kind":"greatcircle","x":[[0,0],[0,1],[1,0],[0.5,2]]}`), Inputs: []string{"<a>", "b", "c", "d"},
-		Guess: []float64{0.25, 0.25, 0.25, 0.25}, Map: []float64{0.3, 0.3, 0.3, 0.1}, Reports: 400, Error: 2, Unit: "km",
+		Guess: []float64{0.25, 0.25, 0.25, 0.25}, Map: []float64{0.3, 0.3, 0.3, 0.1}, Reports: 400, Level: 0.9, Error: 2, Unit: "km",
 		Facts: "400 reports, eps 4",
 		Groups: []Part{
 			{Label: "3 around b", Center: 1, Places: []int{0, 1, 2}, Guess: 0.75, Share: 0.90123, Known: true, Low: 0.81, High: 0.95},
@@ -124,9 +124,10 @@ func TestLarge(t *testing.T) {
 	}
 	page := string(data)
 	for _, want := range []string{
-		"<title>&lt;a&gt;: 30 %, its part of 3 around b: 90 %, 81 to 95 %</title>", "<title>d: 10 %, 5 to 19 %</title>",
-		">1</text>", ">3 around b: 90 %, 81 to 95 %</text>", ">and within 3 in nine of ten cases.</text>", ">400 reports, eps 4</text>", "Save as PNG", "@media print",
-		"<td>west</td><td>50 %</td><td>60 %</td><td>41 to 83 %</td><td>odd</td>",
+		"<title>&lt;a&gt;: 30 %, its part of 3 around b: 90.1 %, 81 to 95 %</title>", "<title>d: 10 %, 5 to 19 %</title>",
+		">1</text>", ">3 around b: 90.1 %, 81 to 95 %</text>", ">The map is about 2 km from the truth, and</text>", ">within 3 in nine of ten cases.</text>", ">Ranges are 90 % intervals.</text>",
+		"90 % interval</th>", ">400 reports, eps 4</text>", "Save as PNG", "@media print",
+		"<td>west</td><td>50 %</td><td>61 %</td><td>41 to 83 %</td><td>odd</td>",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)

@@ -7,8 +7,9 @@ import (
 	"html/template"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/wpm-go/wpm/internal/plane"
 )
 
 //go:embed page.html
@@ -59,18 +60,22 @@ func (p Page) HTML() ([]byte, error) {
 // page is the sheet as a page: one picture, if the places are flat.
 func (s Sheet) page() ([]byte, error) {
 	p := Page{Title: s.Title, Headline: s.Headline, Facts: s.Facts, Tables: s.Tables, Notes: s.Notes}
-	if t := partTable("Regions", s.Regions); t.Rows != nil {
+	if t := partTable("Regions", s.Level, s.Regions); t.Rows != nil {
 		p.Tables = append(p.Tables, t)
 	}
-	if t := partTable("What the reports tell apart", s.Groups); len(t.Rows) > 1 {
+	if t := partTable("What the reports tell apart", s.Level, s.Groups); len(t.Rows) > 1 {
 		p.Tables = append(p.Tables, t)
 	}
 	if s.Places.Flat() {
 		picture := Picture{Places: s.Places, Text: s.Coarse, Shapes: s.Shapes}
-		large := Panel{Title: "Where people are: the map", Shares: s.Map, Foot: []string{s.Facts}}
-		if error, _, ok := strings.Cut(s.Headline, "; "); ok && s.Error > 0 { // its first half is about the map
-			large.Foot = append(strings.Split(error+".", ", "), s.Facts)
+		large := Panel{Title: "Where people are: the map", Shares: s.Map}
+		if s.Groups != nil {
+			large.Foot = append(large.Foot, fmt.Sprintf("Ranges are %v %% intervals.", plane.Significant(100*s.Level, 12)))
 		}
+		if error, _, ok := strings.Cut(s.Headline, ". "); ok && s.Error > 0 { // its first sentence is about the map
+			large.Foot = append(large.Foot, error+".")
+		}
+		large.Foot = append(large.Foot, s.Facts)
 		switch s.Places.Kind {
 		case "greatcircle":
 			large.Unit, large.PerUnit = "km", 360/(2*math.Pi*earth)
@@ -100,9 +105,7 @@ const earth = 6371.0088
 const named = 5
 
 // percent prints a share, which is rounded already.
-func percent(v *real) string {
-	return strconv.FormatFloat(float64(*significant(100*float64(*v), 12)), 'f', -1, 64) + " %"
-}
+func percent(v *real) string { return plane.Exact(float64(*v)) }
 
 // words says the share of a row, with its interval.
 func (r row) words() string {
@@ -114,7 +117,7 @@ func (r row) words() string {
 }
 
 func (r row) interval() string {
-	return strings.TrimSuffix(percent(r.Low), " %") + " to " + percent(r.High)
+	return plane.Interval(float64(*r.Low), float64(*r.High))
 }
 
 // describe sets what the map says at its places.
@@ -138,20 +141,21 @@ func (p *Panel) describe(s Sheet) {
 }
 
 // partTable lists parts in percent.
-func partTable(title string, parts []Part) Table {
-	t := Table{Title: title + ": the guess, the share, and all shares that agree with the reports",
-		Head: []string{"places", "guess", "share", "interval"}}
+func partTable(title string, level float64, parts []Part) Table {
+	interval := fmt.Sprintf("%v %% interval", plane.Significant(100*level, 12))
+	t := Table{Title: title + ": the guess, the share, and the shares that agree with the reports",
+		Head: []string{"places", "guess", "share", interval}}
 	remarks := slices.ContainsFunc(parts, func(p Part) bool { return p.Remark != "" })
 	if remarks {
 		t.Head = append(t.Head, "remark")
 	}
 	for _, p := range parts {
 		r := Sheet{}.about("", p)
-		interval := "-"
+		between := "-"
 		if p.Known {
-			interval = r.interval()
+			between = r.interval()
 		}
-		line := []string{p.Label, percent(significant(p.Guess, 3)), percent(r.Share), interval}
+		line := []string{p.Label, plane.Percent(p.Guess), percent(r.Share), between}
 		if remarks {
 			line = append(line, p.Remark)
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/internal/plane"
 )
 
 // row is a line of a table, or the properties of a feature. What it has not is nil.
@@ -42,38 +43,8 @@ func (v real) MarshalJSON() ([]byte, error) {
 	return text, err
 }
 
-// digits returns how many decimals the first digit of an error needs.
-func digits(err float64) int {
-	if !(err > 0) {
-		return 15
-	}
-	return min(max(-int(math.Floor(math.Log10(err))), 0), 15)
-}
-
-// rounded returns v to a number of decimals.
-func rounded(v float64, decimals int) *real {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', decimals, 64), 64)
-	return (*real)(&r)
-}
-
-// outward rounds an interval of shares to two digits of its half width, so that it holds all that it did.
-func outward(low, high float64) (a, b *real) {
-	d := min(digits((high-low)/2)+1, 15)
-	step := math.Pow10(-d)
-	if a, b = rounded(low, d), rounded(high, d); float64(*a) > low {
-		a = rounded(max(float64(*a)-step, 0), d)
-	}
-	if float64(*b) < high {
-		b = rounded(min(float64(*b)+step, 1), d)
-	}
-	return a, b
-}
-
-// significant returns v to n significant digits.
-func significant(v float64, n int) *real {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
-	return (*real)(&r)
-}
+// asReal returns numbers as a row has them.
+func asReal(v float64) *real { return (*real)(&v) }
 
 // doubt is what stands for the error of a share without an interval: that of so many people who answer openly.
 func (s Sheet) doubt(share float64) float64 {
@@ -81,17 +52,18 @@ func (s Sheet) doubt(share float64) float64 {
 	return math.Sqrt(max(share, 1/n) / n)
 }
 
-// about returns the row of a part: the share to the first digit of its error.
+// about returns the row of a part: the share to two digits of its error.
 func (s Sheet) about(kind string, p Part) row {
-	r := row{Kind: kind, Label: p.Label, Guess: significant(p.Guess, 4), places: p.Places}
+	r := row{Kind: kind, Label: p.Label, Guess: asReal(plane.Significant(p.Guess, 4)), places: p.Places}
 	err := s.doubt(p.Share)
 	if p.Known {
-		r.Low, r.High = outward(p.Low, p.High)
+		low, high := plane.Outward(p.Low, p.High)
+		r.Low, r.High = asReal(low), asReal(high)
 		err = (p.High - p.Low) / 2
 	}
-	r.Share = rounded(p.Share, digits(err))
+	r.Share = asReal(plane.Rounded(p.Share, err))
 	if s.Error > 0 {
-		r.Error = significant(s.Error, 2)
+		r.Error = asReal(plane.Significant(s.Error, 2))
 	}
 	return r
 }
@@ -121,27 +93,27 @@ func (s Sheet) rows() (list []row) {
 				}
 			}
 			r = s.about("place", p)
-			r.Share = rounded(p.Share, digits(err))
+			r.Share = asReal(plane.Rounded(p.Share, err))
 			if group[i] > 0 {
 				r.Group = &group[i]
 			}
 		}
 		r.Guess = nil
 		if s.Guess != nil {
-			r.Guess = significant(s.Guess[i], 4)
+			r.Guess = asReal(plane.Significant(s.Guess[i], 4))
 		}
 		if s.Truth != nil {
 			r.Truth = (*real)(&s.Truth[i])
 		}
 		if same && s.Raw != nil {
-			r.Raw = significant(s.Raw[i], 4)
+			r.Raw = asReal(plane.Significant(s.Raw[i], 4))
 		}
 		list = append(list, r)
 	}
 	for j := 0; !same && j < len(s.Outputs); j++ {
 		r := row{Kind: "output", Label: s.Outputs[j], places: []int{j}}
 		if s.Raw != nil {
-			r.Raw = significant(s.Raw[j], 4)
+			r.Raw = asReal(plane.Significant(s.Raw[j], 4))
 		}
 		list = append(list, r)
 	}

@@ -38,6 +38,7 @@ type Sheet struct {
 	Reports uint64
 	Error   float64        // distance of the map from the truth that is expected; 0 if it is not known
 	Unit    string         // of the error
+	Level   float64        // of the intervals
 	Groups  []Part         // that the reports tell apart, the largest share first; each place is in one
 	Regions []Part         // of the reader's own
 	Shapes  []costio.Shape // polygons of the inputs, nil where there are none; or nil

@@ -483,8 +483,8 @@ func floor(p plan.Prediction, unit string) string {
 	if p.Alike == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d places share a row with another, or nearly: no number of devices tells them apart; floor %.2g %s", p.Alike,
-		p.Floor, unit)
+	return fmt.Sprintf("%d places have the same report odds as another, or nearly: a map draws such places as one, however many report; "+
+		"that alone is %.2g %s of its error", p.Alike, p.Floor, unit)
 }
 
 // signal is that of a prior, or in how many worlds it is ok.
@@ -533,7 +533,7 @@ A policy with codes has none, because its releases are no places. 90 % within: n
 far off. disc: the share of the places that a release favours.
 quarter: half the width, in percentage points, of the 90 % interval for the share of a quarter of the places.
 signal: ok if the map is at most 0.7 times as far from the truth as the guess, none if more than 0.95 times, else
-weak. It is not ok where half of the error is the floor, of places that share a row.
+weak. It is not ok where half of the error comes from places with the same report odds.
 `)
 	p.explainBounds(&b)
 	if !p.Prior && len(p.Rows) > 0 {

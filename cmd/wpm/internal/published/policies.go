@@ -123,7 +123,7 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 		return v, nil
 	}
 	alike, err := Alike(ctx, p.Policy)
-	if text := alike.String(); text != "" {
+	if text := AlikeText(alike); text != "" {
 		v.Claims += "map: " + text + "\n"
 		v.JSON["alike"] = alike.Shared()
 	}
@@ -155,6 +155,15 @@ func Alike(ctx context.Context, p policy.Policy) (patch.Patches, error) {
 		return patch.Patches{}, ctx.Err()
 	}
 	return w.Patches(ctx)
+}
+
+// AlikeText says in a line which places a policy does not tell apart, and what does; "" if it tells all apart.
+func AlikeText(p patch.Patches) string {
+	text := p.String()
+	if text != "" {
+		text += `; "wpm design -devices N" makes a policy for the map of N devices, which tells more apart`
+	}
+	return text
 }
 
 // Prepare finds the solver, which a release starts in a process of its own.

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
@@ -102,7 +103,7 @@ func (d DesignCard) render(asJSON bool) ([]byte, error) {
 			d.unit.Amount(d.Design))
 	}
 	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.unit.Amount(d.Lower))
-	if text := d.patches.String(); text != "" && d.Map == nil { // which says it with the floor
+	if text := published.AlikeText(d.patches); text != "" && d.Map == nil { // which says it with the floor
 		fmt.Fprintf(w, "map\t%s\n", text)
 	}
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)

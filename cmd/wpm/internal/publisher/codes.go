@@ -100,7 +100,7 @@ func (plan designPlan) portray(ctx context.Context, head Head, seed uint64, d *w
 		card.Displacement, card.metric = &moved, plan.geometry.Metric()
 	}
 	alike, err := published.Alike(ctx, p)
-	card.Alike, card.patches = alike.Shared(), alike.String()
+	card.Alike, card.patches = alike.Shared(), published.AlikeText(alike)
 	return card, err
 }
 

@@ -82,11 +82,14 @@ type charted struct {
 	shapes  []costio.Shape
 	reports uint64
 	unit    string
-	facts   string // about the policy and the reports
+	level   float64 // of all intervals
+	facts   string  // about the policy and the reports
 	places  plane.Places
 	outputs []string
 	between cost.Matrix // between inputs, or nil
 	note    string      // what the map assumes
+
+	distances places.Unit
 }
 
 // regionShare is the interval of a region.
@@ -237,7 +240,7 @@ func estimatorOf(c *cli.Command) (name string, assume bool) {
 func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, counts []uint64) (m charted,
 	err error) {
 	estimator, assume := estimatorOf(c)
-	m = charted{Prior: in.name, places: in.places, shapes: in.shapes, Biased: p.Mode() != policy.Mixture && assume}
+	m = charted{level: in.level, Prior: in.name, places: in.places, shapes: in.shapes, Biased: p.Mode() != policy.Mixture && assume}
 	for _, n := range counts {
 		m.reports += n
 	}
@@ -289,9 +292,10 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	case err != nil:
 		return m, fmt.Errorf("-estimator %s: %w", r.Estimator, err)
 	default:
-		m.found(r, places.UnitOfPolicy(p))
+		m.distances = places.UnitOfPolicy(p)
+		m.found(r, m.distances)
 		m.note = strings.TrimSpace(m.note + " " + told)
-		m.unit = places.UnitOfPolicy(p).Name
+		m.unit = m.distances.Name
 	}
 	if in.regions != nil { // whatever the estimator
 		m.Level = in.level
@@ -374,14 +378,31 @@ func worldOf(ctx context.Context, p policy.Policy, assume bool) (atlas.World, er
 	})
 }
 
-// errorText says how far off the map is, to two digits; "" if that is not known.
+// errorText says how far off the map is, to two digits, and what that means; "" if that is not known.
 func errorText(e *atlas.Error, u places.Unit) string {
 	if e == nil {
 		return ""
 	}
 	name, scale := u.Distances()
-	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g in nine of ten cases; the guess is about %.2g from it. ",
-		scale*e.Expected, name, scale*e.Within90, scale*e.Guess)
+	meaning := ""
+	if u.P == 1 {
+		meaning = ": so far people would have to be moved, on average, to make it true"
+	}
+	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases%s. The guess is about %.2g %s from the truth. ",
+		scale*e.Expected, name, scale*e.Within90, name, meaning, scale*e.Guess, name)
+}
+
+// coarse says how fine the picture is, in lines: it may be coarser than the error of the map lets one think.
+func (m charted) coarse() string {
+	text := m.fine.Coarse()
+	if name, scale := m.distances.Distances(); m.fine.Error != nil && m.fine.Coarser > 0.1*m.fine.Error.Expected {
+		text += fmt.Sprintf("\nThe error above is that of the shares of -json. The picture is coarser: it is about %.2g %s from them, "+
+			"because it spreads what a part has over its places as the guess has it.", scale*m.fine.Coarser, name)
+	}
+	if m.fine.Patches.Shared() > 0 {
+		text += "\n\"wpm design -devices N\" makes a policy for the map of N devices, which tells more apart."
+	}
+	return strings.TrimSpace(text)
 }
 
 // found takes over a map.
@@ -421,7 +442,7 @@ func (m charted) print(out io.Writer, top int) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	if m.Map != nil && m.fine.Squares > 1 {
 		text := "Shares of the population in the guess and in the map; raw is the share of the reports."
-		if coarse := m.fine.Coarse(); coarse != "" {
+		if coarse := m.coarse(); coarse != "" {
 			text += "\n" + coarse
 		}
 		fmt.Fprintf(out, "\n%s\n\n", text)
@@ -449,8 +470,8 @@ func (m charted) print(out io.Writer, top int) error {
 	if m.Regions == nil {
 		return nil
 	}
-	fmt.Fprintf(out, "\nRegions: the interval has every share of a region that agrees with the reports, by the reports alone (level %v).\n\n",
-		m.Level)
+	fmt.Fprintf(out, "\nRegions: the %v %% interval has the shares of a region that agree with the reports, by the reports alone.\n\n",
+		plane.Significant(100*m.Level, 12))
 	table := m.regionTable()
 	fmt.Fprintln(w, tabbed(table.Head))
 	for _, row := range table.Rows {
@@ -482,7 +503,7 @@ func (r regionShare) remark() string {
 
 func (m charted) regionTable() sheet.Table {
 	t := sheet.Table{
-		Title: fmt.Sprintf("Regions: every share that agrees with the reports is in the interval (level %v)", m.Level),
+		Title: fmt.Sprintf("Regions: the shares that agree with the reports are in the %v %% interval", plane.Significant(100*m.Level, 12)),
 		Head:  []string{"region", "guess", "interval", "likeliest"},
 	}
 	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Approximate })
@@ -505,9 +526,10 @@ func (m charted) sheet(title string) sheet.Sheet {
 	s := sheet.Sheet{
 		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
 		Guess: m.Guess, Raw: m.Raw, Unit: m.unit, Reports: m.reports, Facts: m.facts, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
+		Level: m.level,
 	}
 	if m.Map != nil {
-		s.Map, s.Coarse, s.Notes = m.fine.Drawn, m.fine.Coarse(), []string{m.note}
+		s.Map, s.Coarse, s.Notes = m.fine.Drawn, m.coarse(), []string{m.note}
 	}
 	if m.Error != nil {
 		s.Error = m.Error.Expected
