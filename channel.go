@@ -31,9 +31,22 @@ type Channel struct {
 	input int
 }
 
-// Channel computes the rows on all cores, in O(kv log kv) each. They take 8 k kv bytes in all. The only error is that
-// of ctx.
-func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) { return m.channel(ctx, nil) }
+// Channel computes the rows on all cores, in O(kv log kv) each. They take 8 k kv bytes in all. The errors are that
+// of ctx, and ErrShape for the zero Mechanism.
+func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
+	return m.channel(ctx, nil)
+}
+
+// made refuses nil and the zero Mechanism.
+func (m *Mechanism) made() error {
+	if m == nil || m.cost == nil {
+		return fmt.Errorf("%w: the mechanism is nil or zero: New makes one", wpmerr.ErrShape)
+	}
+	return nil
+}
 
 // channel is Channel. sorted is the cost as a table, or nil.
 func (m *Mechanism) channel(ctx context.Context, sorted *knapsack.Table) (*Channel, error) {
@@ -145,9 +158,12 @@ const rowRelErr = 0x1p-50
 
 // RoundingCost bounds what rounding a projection to integers adds to its cost. The bound is R times a total variation
 // of (kv/4 + 1) / 2^B, where R is the range of the cost (cost.Bound for more than 2^24 entries) and the 1 allows for
-// the solver's own rounding of sum q. At 62 bits the bound is below float64 resolution; at few bits it is not. The only
-// error is that of ctx.
+// the solver's own rounding of sum q. At 62 bits the bound is below float64 resolution; at few bits it is not. The
+// errors are that of ctx, and ErrShape for the zero Mechanism.
 func (m *Mechanism) RoundingCost(ctx context.Context) (float64, error) {
+	if err := m.made(); err != nil {
+		return 0, err
+	}
 	r, err := cost.Bound(ctx, m.cost)
 	if err == nil && m.k <= maxRange/m.kv {
 		_, r, err = cost.Extent(ctx, m.cost)

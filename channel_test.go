@@ -1,11 +1,15 @@
 package wpm_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
+	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestLatticeWorstCase holds what a design of a large ring or grid states of its rows against all of them; by itself
@@ -61,5 +65,27 @@ func TestLatticeWorstCase(t *testing.T) {
 					base.F, base.Upper)
 			}
 		}
+	}
+}
+
+// TestZeroMechanism: nil and the zero value give ErrShape, and nothing panics.
+func TestZeroMechanism(t *testing.T) {
+	ctx := context.Background()
+	for name, m := range map[string]*wpm.Mechanism{"nil": nil, "zero": {}} {
+		for what, do := range map[string]func() error{
+			"Channel":       func() error { _, err := m.Channel(ctx); return err },
+			"RoundingCost":  func() error { _, err := m.RoundingCost(ctx); return err },
+			"Project":       func() error { _, err := m.Project(ctx, nil); return err },
+			"ProjectSparse": func() error { _, err := m.ProjectSparse(ctx, nil, nil); return err },
+			"Projector":     func() error { _, err := m.Projector()(ctx, nil); return err },
+			"Publish":       func() error { _, err := m.Publish(ctx, policy.Config{}); return err },
+		} {
+			if err := do(); !errors.Is(err, wpmerr.ErrShape) {
+				t.Errorf("%s of the %s mechanism: %v", what, name, err)
+			}
+		}
+	}
+	if _, err := new(wpm.Design).Publish(policy.Config{}); !errors.Is(err, wpmerr.ErrShape) {
+		t.Errorf("the zero design: %v", err)
 	}
 }

@@ -20,8 +20,8 @@ import (
 // counts; it is taken as mu / sum mu.
 //
 // If the context ends first, it returns the best feasible Projection with its valid bounds and an error
-// that wraps wpmerr.ErrNotConverged or wpmerr.ErrNotConverged (see Unfinished). Other errors come with
-// the zero Projection: ErrShape and those of the solver.
+// that wraps wpmerr.ErrNotConverged (see Unfinished). Other errors come with the zero Projection: ErrShape and those of
+// the solver.
 func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, error) {
 	if err := m.checkLength(mu); err != nil {
 		return Projection{}, err
@@ -34,6 +34,9 @@ func (m *Mechanism) Project(ctx context.Context, mu []float64) (Projection, erro
 func (m *Mechanism) ProjectSparse(ctx context.Context, support []int, weight []float64) (Projection, error) {
 	if len(support) != len(weight) {
 		return Projection{}, fmt.Errorf("%w: %d points with %d weights", wpmerr.ErrShape, len(support), len(weight))
+	}
+	if err := m.made(); err != nil {
+		return Projection{}, err
 	}
 	if support == nil {
 		support = []int{} // nil would mean a dense source
@@ -64,6 +67,9 @@ func Unfinished(err error) bool {
 }
 
 func (m *Mechanism) checkLength(mu []float64) error {
+	if err := m.made(); err != nil {
+		return err
+	}
 	if len(mu) != m.k {
 		return fmt.Errorf("%w: mu has %d entries, the cost %d rows", wpmerr.ErrShape, len(mu), m.k)
 	}

@@ -104,6 +104,9 @@ func CheckFileSize(c cost.Matrix) error {
 
 // publish is Publish. each calls a function with every row.
 func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(eachRow) error) (policy.Policy, error) {
+	if err := m.made(); err != nil {
+		return policy.Policy{}, err
+	}
 	cfg.Polytope, cfg.Inputs = m.box, m.k
 	var ranked *ranking.Ranking
 	var err error

@@ -42,15 +42,7 @@ func checkMeasure(what string, x []float64, n int) error {
 	if len(x) != n || n == 0 {
 		return fmt.Errorf("%w: len(%s) = %d, want %d", wpmerr.ErrShape, what, len(x), max(n, 1))
 	}
-	for i, v := range x {
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNotFinite, what, i, v)
-		case v < 0:
-			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNegative, what, i, v)
-		}
-	}
-	return nil
+	return wpmerr.Masses(what, x)
 }
 
 // checkDistribution returns the sum of x, a distribution on n points.

@@ -56,7 +56,12 @@ func units(x []float64, dim int) (u []float64, zero []bool) {
 func (c *Cosine) Dim() int { return c.dim }
 
 // Dims returns the numbers of vectors x and v.
-func (c *Cosine) Dims() (k, kv int) { return c.k, c.kv }
+func (c *Cosine) Dims() (k, kv int) {
+	if c == nil {
+		return 0, 0
+	}
+	return c.k, c.kv
+}
 
 // Row computes row i in buf; see Matrix.
 func (c *Cosine) Row(i int, buf []float64) []float64 {

@@ -36,7 +36,8 @@
 // If a power overflows, building the cost gives ErrNotFinite. A power that underflows gives a cost of 0, with an error
 // below 2^-1074.
 //
-// Nothing here panics on any input, except Row, which panics if i is not in [0, k), as indexing a slice does. Inputs
+// Nothing here panics on any input, except Row, which panics if i is not in [0, k), as indexing a slice does. A nil
+// pointer to a cost is 0 x 0, and every function refuses it; its methods other than Dims panic. Inputs
 // are copied, except by NewDense, which keeps the slice it is given. They are never modified.
 //
 // # Cost

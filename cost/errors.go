@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// The errors of this package. Every error it returns wraps one of them (test with errors.Is); a bad
-// matrix entry is an *EntryError as well.
+// The errors of this package alone. Every error it returns wraps one of them or one of package wpmerr (test with
+// errors.Is); a bad matrix entry is an *EntryError as well.
 var (
 	// ErrExponent: a power p that is not a finite number > 0.
 	ErrExponent = errors.New("cost: bad exponent")

@@ -83,7 +83,12 @@ func newPlaces(name string, at [][2]float64) ([]place, error) {
 func (c *GreatCircle) P() float64 { return c.p.p }
 
 // Dims returns the numbers of places x and v.
-func (c *GreatCircle) Dims() (k, kv int) { return len(c.x), len(c.v) }
+func (c *GreatCircle) Dims() (k, kv int) {
+	if c == nil {
+		return 0, 0
+	}
+	return len(c.x), len(c.v)
+}
 
 // Row computes row i in buf; see Matrix.
 func (c *GreatCircle) Row(i int, buf []float64) []float64 {

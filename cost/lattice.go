@@ -54,7 +54,12 @@ func (r *Ring) N() int { return r.n }
 func (r *Ring) P() float64 { return r.p.p }
 
 // Dims returns n, n.
-func (r *Ring) Dims() (k, kv int) { return r.n, r.n }
+func (r *Ring) Dims() (k, kv int) {
+	if r == nil {
+		return 0, 0
+	}
+	return r.n, r.n
+}
 
 // Row returns row i in buf; see Matrix. It is row 0 turned by i.
 func (r *Ring) Row(i int, buf []float64) []float64 {
@@ -148,7 +153,12 @@ func (g *Grid) Size() (rows, cols int) { return g.rows, g.cols }
 func (g *Grid) P() float64 { return g.p.p }
 
 // Dims returns rows*cols twice.
-func (g *Grid) Dims() (k, kv int) { return g.rows * g.cols, g.rows * g.cols }
+func (g *Grid) Dims() (k, kv int) {
+	if g == nil {
+		return 0, 0
+	}
+	return g.rows * g.cols, g.rows * g.cols
+}
 
 // Row returns row i in buf; see Matrix.
 func (g *Grid) Row(i int, buf []float64) []float64 {

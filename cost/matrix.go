@@ -21,7 +21,12 @@ type Dense struct {
 }
 
 // Dims returns the numbers of rows and columns.
-func (d *Dense) Dims() (k, kv int) { return d.K, d.Kv }
+func (d *Dense) Dims() (k, kv int) {
+	if d == nil {
+		return 0, 0
+	}
+	return d.K, d.Kv
+}
 
 // Row returns row i without copying; buf is not used.
 func (d *Dense) Row(i int, _ []float64) []float64 {

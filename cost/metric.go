@@ -49,7 +49,7 @@ type Space struct {
 // SpaceOf returns the Space of a valid matrix, or the zero Space if it is no Metric, or states no power and scale.
 func SpaceOf(m Matrix) Space {
 	metric, ok := m.(Metric)
-	if !ok {
+	if !ok || checkDims(m) != nil {
 		return Space{}
 	}
 	s := metric.Space()
@@ -62,7 +62,6 @@ func SpaceOf(m Matrix) Space {
 // structured is what the costs of this package have in common that compute their entries.
 type structured interface {
 	Metric
-	isNil() bool
 	bound() float64 // see Bound
 	spec() Spec     // see SpecOf
 }
@@ -77,9 +76,6 @@ func Structured(m Matrix) bool {
 // Exponent returns the p with C = d^p for a distance d, if m is a Metric of scale 1. W_p is then the objective to the
 // power 1/p. For any other matrix ok is false, also for Cosine, which is half the square of a distance.
 func Exponent(m Matrix) (p float64, ok bool) {
-	if checkDims(m) != nil {
-		return 0, false
-	}
 	s := SpaceOf(m)
 	if s.Scale != 1 {
 		return 0, false
@@ -90,7 +86,7 @@ func Exponent(m Matrix) (p float64, ok bool) {
 // Separable returns m if it is a grid at squared distance, or nil. Its kernel exp(-C/Reg) is that of the rows of cells
 // times that of the columns.
 func Separable(m Matrix) *Grid {
-	if g, ok := m.(*Grid); ok && g.p.p == 2 {
+	if g, ok := m.(*Grid); ok && g != nil && g.p.p == 2 {
 		return g
 	}
 	return nil
@@ -119,7 +115,6 @@ func (r *Ring) Distances() (Matrix, error) { return built(NewRing(r.n, 1)) }
 // Between returns the ring. There is no error.
 func (r *Ring) Between() (Matrix, error) { return r, nil }
 
-func (r *Ring) isNil() bool    { return r == nil }
 func (r *Ring) bound() float64 { return maxOf(r.table) }
 func (r *Ring) spec() Spec     { return Spec{Kind: "ring", N: r.n, P: r.p.p} }
 
@@ -138,7 +133,6 @@ func (g *Grid) Distances() (Matrix, error) { return built(NewGrid(g.rows, g.cols
 // Between returns the grid. There is no error.
 func (g *Grid) Between() (Matrix, error) { return g, nil }
 
-func (g *Grid) isNil() bool    { return g == nil }
 func (g *Grid) bound() float64 { return maxOf(g.table) }
 func (g *Grid) spec() Spec     { return Spec{Kind: "grid", Rows: g.rows, Cols: g.cols, P: g.p.p} }
 
@@ -159,8 +153,6 @@ func (c *Points) among(p power) (Matrix, error) {
 	d := &Points{k: c.k, kv: c.k, dim: c.dim, x: c.x, v: c.x, same: true, p: p}
 	return built(d, d.checkRange())
 }
-
-func (c *Points) isNil() bool { return c == nil }
 
 func (c *Points) bound() float64 {
 	d, e := norm(c.widths(), nil)
@@ -192,8 +184,6 @@ func (c *GreatCircle) among(p power) (Matrix, error) {
 	d := &GreatCircle{x: c.x, v: c.x, same: true, p: p}
 	return built(d, d.checkRange())
 }
-
-func (c *GreatCircle) isNil() bool { return c == nil }
 
 // bound goes round by the first places, if that is no further than half round the Earth.
 func (c *GreatCircle) bound() float64 {
@@ -244,7 +234,6 @@ func (c *Cosine) among() *Cosine {
 	return &Cosine{k: c.k, kv: c.k, dim: c.dim, x: c.x, v: c.x, ux: c.ux, uv: c.ux, zx: c.zx, zv: c.zx, same: true}
 }
 
-func (c *Cosine) isNil() bool    { return c == nil }
 func (c *Cosine) bound() float64 { return 2 }
 func (c *Cosine) spec() Spec {
 	return sides{x: c.x, v: c.v, dim: c.dim, same: c.same}.spec("cosine")

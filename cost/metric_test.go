@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -132,5 +133,30 @@ func TestNoSpace(t *testing.T) {
 	}
 	if _, err := points.Distances(); !errors.Is(err, wpmerr.ErrNotFinite) {
 		t.Error(err)
+	}
+}
+
+// TestNilCosts: a nil pointer to a cost is 0 x 0, and the functions that ask about a cost find nothing.
+func TestNilCosts(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []cost.Matrix{(*cost.Dense)(nil), (*cost.Ring)(nil), (*cost.Grid)(nil), (*cost.Points)(nil), (*cost.Cosine)(nil), (*cost.GreatCircle)(nil)} {
+		if k, kv := c.Dims(); k != 0 || kv != 0 {
+			t.Errorf("%T: %d x %d", c, k, kv)
+		}
+		if s := cost.SpaceOf(c); s.Power != 0 {
+			t.Errorf("%T: %+v", c, s)
+		}
+		if p, ok := cost.Exponent(c); ok || cost.Separable(c) != nil {
+			t.Errorf("%T: exponent %v", c, p)
+		}
+		if err := cost.Validate(ctx, c); !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("%T: %v", c, err)
+		}
+		if _, err := cost.SpecOf(ctx, c); !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("%T: %v", c, err)
+		}
+		if _, err := cost.Bound(ctx, c); !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("%T: bound: %v", c, err)
+		}
 	}
 }

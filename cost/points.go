@@ -148,7 +148,12 @@ func (c *Points) P() float64 { return c.p.p }
 func (c *Points) Dim() int { return c.dim }
 
 // Dims returns the numbers of points x and v.
-func (c *Points) Dims() (k, kv int) { return c.k, c.kv }
+func (c *Points) Dims() (k, kv int) {
+	if c == nil {
+		return 0, 0
+	}
+	return c.k, c.kv
+}
 
 // Row computes row i in buf; see Matrix.
 func (c *Points) Row(i int, buf []float64) []float64 {

@@ -32,20 +32,11 @@ func Validate(ctx context.Context, m Matrix) error {
 
 // checkDims is the part of Validate that reads no entry.
 func checkDims(m Matrix) error {
-	missing := false
-	switch c := m.(type) {
-	case nil:
-		missing = true
-	case *Dense:
-		missing = c == nil
-	case structured:
-		missing = c.isNil()
-	}
-	if missing {
+	if m == nil {
 		return fmt.Errorf("%w: the matrix is nil", wpmerr.ErrShape)
 	}
 	if k, kv := m.Dims(); k < 1 || kv < 1 {
-		return fmt.Errorf("%w: %d x %d, need at least 1 x 1", wpmerr.ErrShape, k, kv)
+		return fmt.Errorf("%w: %d x %d, need at least 1 x 1 (nil is 0 x 0)", wpmerr.ErrShape, k, kv)
 	}
 	return nil
 }

@@ -69,6 +69,9 @@ func NewChannel(k, kv int, row func(i int, dst []float64)) (*Channel, error) {
 	if k < 1 || kv < 1 || k > math.MaxInt32/kv {
 		return nil, fmt.Errorf("%w: %d inputs, %d outputs", wpmerr.ErrShape, k, kv)
 	}
+	if row == nil {
+		return nil, fmt.Errorf("%w: no rows", wpmerr.ErrShape)
+	}
 	c := &Channel{k: k, kv: kv, scale: make([]float64, k), low: make([]float64, kv), step: make([]float64, kv)}
 	buf := make([]float64, kv)
 	high := c.step
@@ -195,9 +198,12 @@ func Join(channels []*Channel, weights []float64) (*Channel, error) {
 	if len(channels) == 0 || len(channels) != len(weights) {
 		return nil, fmt.Errorf("%w: %d channels and %d weights", wpmerr.ErrShape, len(channels), len(weights))
 	}
-	k, kv := channels[0].k, 0
+	k, kv := 0, 0
 	for n, c := range channels {
-		if c.k != k {
+		if c == nil {
+			return nil, fmt.Errorf("%w: channel %d is nil", wpmerr.ErrShape, n)
+		}
+		if k = max(k, c.k); c.k != channels[0].k {
 			return nil, fmt.Errorf("%w: channel %d has %d inputs, and the first has %d", wpmerr.ErrShape, n, c.k, k)
 		}
 		if !(weights[n] > 0 && weights[n] <= math.MaxFloat64) {

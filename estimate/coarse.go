@@ -26,12 +26,15 @@ type groups struct {
 // after another, each the place with the largest d w^(1/3): d is the distance to the nearest center, and w the weight.
 // In the plane this is the density of points from which a distribution w is least far, in W_1 (the exponent is
 // (1/dim)/(1+1/dim) there). There are fewer groups if the others would be at the points of their centers. It takes
-// O(n k). The errors are ErrShape and that of ctx.
+// O(n k). The errors are ErrShape, ErrNotFinite, ErrNegative and that of ctx.
 func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, centers []int, err error) {
 	ctx = wpmerr.Context(ctx)
 	k := g.K()
 	if len(weight) != k || n < 1 {
 		return nil, nil, fmt.Errorf("%w: %d groups of %d places, with %d weights", wpmerr.ErrShape, n, k, len(weight))
+	}
+	if err := wpmerr.Masses("weight", weight); err != nil {
+		return nil, nil, err
 	}
 	root := make([]float64, k)
 	for i, w := range weight {

@@ -41,11 +41,14 @@ const (
 // The rule assumes a map that is spread out. If nearly all devices are at one place, a larger disc makes a better map,
 // because its rim locates the place.
 //
-// c and p are as for NewGeometry, with the same errors, but Disc does not take O(k^2). If devices or eps is negative,
-// the error is ErrShape. The time is that of about 15 products of 400 x 400 matrices; ctx is checked in between.
+// c and p are as for NewGeometry, with the same errors, but Disc does not take O(k^2). An eps that is not from 0 to 700 is
+// ErrEpsilon, and devices below 0 are ErrSettings. The time is that of about 15 products of 400 x 400 matrices; ctx is checked in between.
 func Disc(ctx context.Context, c cost.Matrix, p, eps float64, devices int) (share float64, err error) {
-	if !(eps >= 0 && eps <= 700) || devices < 0 {
-		return 0, fmt.Errorf("%w: eps %v, %d devices", wpmerr.ErrShape, eps, devices)
+	if !(eps >= 0 && eps <= 700) {
+		return 0, fmt.Errorf("%w: %v", wpmerr.ErrEpsilon, eps)
+	}
+	if devices < 0 {
+		return 0, fmt.Errorf("%w: %d devices", wpmerr.ErrSettings, devices)
 	}
 	ctx = wpmerr.Context(ctx)
 	if err := cost.Validate(ctx, c); err != nil {

@@ -182,13 +182,15 @@ func TestDiscEdges(t *testing.T) {
 	if _, err := Disc(ctx, &cost.Dense{K: 1, Kv: 2, Data: []float64{0, 1}}, 1, 1, 1); !errors.Is(err, ErrNoGeometry) {
 		t.Errorf("a cost without distances: %v", err)
 	}
-	for _, f := range []func() (float64, error){
-		func() (float64, error) { return Disc(ctx, ring, 1, -1, 1) },
-		func() (float64, error) { return Disc(ctx, ring, 1, math.NaN(), 1) },
-		func() (float64, error) { return Disc(ctx, ring, 1, 1, -1) },
+	for _, c := range []struct {
+		eps     float64
+		devices int
+		want    error
+	}{
+		{-1, 1, wpmerr.ErrEpsilon}, {math.NaN(), 1, wpmerr.ErrEpsilon}, {1, -1, wpmerr.ErrSettings},
 	} {
-		if _, err := f(); !errors.Is(err, wpmerr.ErrShape) {
-			t.Errorf("out of range: %v", err)
+		if _, err := Disc(ctx, ring, 1, c.eps, c.devices); !errors.Is(err, c.want) {
+			t.Errorf("eps %v, %d devices: %v, want %v", c.eps, c.devices, err, c.want)
 		}
 	}
 	stopped, cancel := context.WithCancel(ctx)

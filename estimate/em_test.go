@@ -191,7 +191,7 @@ func TestEMEdges(t *testing.T) {
 		"ruled out by prior":  {[]uint64{1, 1}, [][]float64{{1, 0}, {0, 1}}, []float64{1, 0}, nil, ErrChannel},
 		"ruled out by inputs": {[]uint64{1, 1}, [][]float64{{1, 0}, {1, 0}}, nil, nil, ErrChannel},
 		"no releases":         {[]uint64{0, 0}, [][]float64{{1, 0}, {1, 0}}, nil, nil, ErrCounts},
-		"negative prior":      {[]uint64{1, 1}, [][]float64{{1, 0}, {1, 1}}, []float64{1, -1}, nil, wpmerr.ErrShape},
+		"negative prior":      {[]uint64{1, 1}, [][]float64{{1, 0}, {1, 1}}, []float64{1, -1}, nil, wpmerr.ErrNegative},
 		"a part by itself":    {[]uint64{1, 1}, [][]float64{{1, 0}, {0, 1}}, nil, nil, nil}, // each part rules the other out
 	} {
 		got, err := EM(context.Background(), Problem{Counts: c.counts, Channel: channelOf(t, c.rows), Prior: c.prior})

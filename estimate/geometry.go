@@ -73,7 +73,7 @@ const (
 // C).
 //
 // Any other cost must be square and symmetric with a zero diagonal, and have finite distances, or the error is
-// ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else ErrShape). Two entries count as equal
+// ErrNoGeometry; p is then the power that its entries have, finite and > 0 (else cost.ErrExponent). Two entries count as equal
 // if they differ by at most symmetryTol relative to the larger, and an entry counts as zero if it is at most
 // symmetryTol times the largest entry. So a file with six digits or more passes. The other errors are those of
 // cost.Validate, and of Distances of a cost.Metric, and wpmerr.ErrNotConverged if ctx ends, after which no more than 16
@@ -108,7 +108,7 @@ func distances(ctx context.Context, c cost.Matrix, p float64) (cost.Matrix, erro
 		return m.Distances()
 	}
 	if !(p > 0 && p <= math.MaxFloat64) {
-		return nil, fmt.Errorf("%w: power %v", wpmerr.ErrShape, p)
+		return nil, fmt.Errorf("%w: power %v", cost.ErrExponent, p)
 	}
 	k, kv := c.Dims()
 	if k != kv {
@@ -146,8 +146,14 @@ func distances(ctx context.Context, c cost.Matrix, p float64) (cost.Matrix, erro
 	return d, nil
 }
 
-// K returns the number of places.
-func (g *Geometry) K() int { k, _ := g.dist.Dims(); return k }
+// K returns the number of places; 0 for the zero Geometry.
+func (g *Geometry) K() int {
+	if g.dist == nil {
+		return 0
+	}
+	k, _ := g.dist.Dims()
+	return k
+}
 
 // Row returns the distances of place i, 0 <= i < K, from all places, which must not be changed. buf, of length K, may
 // be used for them.

@@ -60,7 +60,7 @@ type Share struct {
 // its world. If the likeliest map has nearly all mass on one place, take an end near 0 or 1 as approximate.
 //
 // Interval takes the time of MLE and of about ten similar problems, which start from its solution. Errors: ErrShape,
-// ErrCounts, ErrChannel; ErrNotConverged if an end is not within its tolerance, also if ctx ends. The interval is then
+// ErrSettings for the level and a weight above 1, ErrNotFinite and ErrNegative for another weight, ErrCounts, ErrChannel; ErrNotConverged if an end is not within its tolerance, also if ctx ends. The interval is then
 // too wide, and still contains all values of the definition.
 func Interval(ctx context.Context, p Problem, region []float64, level float64) (Share, error) {
 	s, err := Intervals(ctx, p, [][]float64{region}, level)
@@ -77,7 +77,7 @@ func Intervals(ctx context.Context, p Problem, regions [][]float64, level float6
 		level = DefaultLevel
 	}
 	if !(level > 0 && level < 1) {
-		return nil, fmt.Errorf("%w: level %v", wpmerr.ErrShape, level)
+		return nil, fmt.Errorf("%w: level %v", wpmerr.ErrSettings, level)
 	}
 	counts, n, _, err := p.check()
 	if err != nil {
@@ -128,14 +128,22 @@ func firstOf(failed []error) error {
 
 func checkRegions(regions [][]float64, k int) error {
 	for r, region := range regions {
-		if len(region) != k {
-			return fmt.Errorf("%w: region %d has %d weights for %d inputs", wpmerr.ErrShape, r, len(region), k)
+		if err := checkRegion(region, k); err != nil {
+			return fmt.Errorf("region %d: %w", r, err)
 		}
-		for i, w := range region {
-			if !(w >= 0 && w <= 1) {
-				return fmt.Errorf("%w: region %d, input %d: weight %v", wpmerr.ErrShape, r, i, w)
-			}
-		}
+	}
+	return nil
+}
+
+func checkRegion(region []float64, k int) error {
+	if len(region) != k {
+		return fmt.Errorf("%w: %d weights for %d inputs", wpmerr.ErrShape, len(region), k)
+	}
+	if err := wpmerr.Masses("weight", region); err != nil {
+		return err
+	}
+	if i := argmax(region); region[i] > 1 {
+		return fmt.Errorf("%w: weight[%d] = %v, want 0 to 1", wpmerr.ErrSettings, i, region[i])
 	}
 	return nil
 }

@@ -282,18 +282,19 @@ func TestIntervalErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		region []float64
 		level  float64
+		want   error
 	}{
-		"short":         {[]float64{1}, 0.9},
-		"no region":     {nil, 0.9},
-		"NaN":           {[]float64{1, math.NaN()}, 0.9},
-		"negative":      {[]float64{1, -0.1}, 0.9},
-		"above 1":       {[]float64{1, 1.1}, 0.9},
-		"level 1":       {[]float64{1, 0}, 1},
-		"level below 0": {[]float64{1, 0}, -0.5},
-		"level NaN":     {[]float64{1, 0}, math.NaN()},
+		"short":         {[]float64{1}, 0.9, wpmerr.ErrShape},
+		"no region":     {nil, 0.9, wpmerr.ErrShape},
+		"NaN":           {[]float64{1, math.NaN()}, 0.9, wpmerr.ErrNotFinite},
+		"negative":      {[]float64{1, -0.1}, 0.9, wpmerr.ErrNegative},
+		"above 1":       {[]float64{1, 1.1}, 0.9, wpmerr.ErrSettings},
+		"level 1":       {[]float64{1, 0}, 1, wpmerr.ErrSettings},
+		"level below 0": {[]float64{1, 0}, -0.5, wpmerr.ErrSettings},
+		"level NaN":     {[]float64{1, 0}, math.NaN(), wpmerr.ErrSettings},
 	} {
-		if s, err := Interval(context.Background(), p, c.region, c.level); !errors.Is(err, wpmerr.ErrShape) || s != (Share{}) {
-			t.Errorf("%s: %+v, %v", name, s, err)
+		if s, err := Interval(context.Background(), p, c.region, c.level); !errors.Is(err, c.want) || s != (Share{}) {
+			t.Errorf("%s: %+v, %v, want %v", name, s, err, c.want)
 		}
 	}
 	if _, err := Interval(context.Background(), Problem{}, nil, 0); !errors.Is(err, wpmerr.ErrShape) {

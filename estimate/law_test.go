@@ -1,10 +1,12 @@
 package estimate
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
 
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -49,12 +51,63 @@ func TestGuess(t *testing.T) {
 	if got, err := Guess(nil, 2); err != nil || got[0] != 0.5 || got[1] != 0.5 {
 		t.Errorf("Guess(nil) = %v, %v", got, err)
 	}
-	for _, prior := range [][]float64{{1}, {0, 0}, {1, -1}, {1, math.NaN()}, {1, math.Inf(1)}} {
-		if got, err := Guess(prior, 2); got != nil || !errors.Is(err, wpmerr.ErrShape) {
-			t.Errorf("Guess(%v) = %v, %v", prior, got, err)
+	for _, c := range []struct {
+		prior []float64
+		want  error
+	}{
+		{[]float64{1}, wpmerr.ErrShape}, {[]float64{0, 0}, wpmerr.ErrMass}, {[]float64{1, -1}, wpmerr.ErrNegative},
+		{[]float64{1, math.NaN()}, wpmerr.ErrNotFinite}, {[]float64{1, math.Inf(1)}, wpmerr.ErrNotFinite},
+		{[]float64{1, math.Inf(-1)}, wpmerr.ErrNotFinite},
+	} {
+		if got, err := Guess(c.prior, 2); got != nil || !errors.Is(err, c.want) || errors.Is(err, wpmerr.ErrShape) != (c.want == wpmerr.ErrShape) {
+			t.Errorf("Guess(%v) = %v, %v, want %v", c.prior, got, err, c.want)
 		}
 	}
 	if _, err := Guess(nil, 0); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("no inputs: %v", err)
+	}
+}
+
+// TestNumbersThatAreNone: no NaN, no infinity and no negative mass goes through as if it were a map or a weight, and no
+// sum that overflows.
+func TestNumbersThatAreNone(t *testing.T) {
+	ctx := context.Background()
+	c := channelOf(t, [][]float64{{3, 1}, {1, 3}})
+	line, err := NewGeometry(ctx, &cost.Dense{K: 2, Kv: 2, Data: []float64{0, 1, 1, 0}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		masses []float64
+		want   error
+	}{
+		{[]float64{1, math.NaN()}, wpmerr.ErrNotFinite}, {[]float64{1, math.Inf(1)}, wpmerr.ErrNotFinite},
+		{[]float64{1, -1}, wpmerr.ErrNegative}, {[]float64{1}, wpmerr.ErrShape},
+	} {
+		if q, err := c.Law(x.masses); q != nil || !errors.Is(err, x.want) {
+			t.Errorf("Law(%v) = %v, %v", x.masses, q, err)
+		}
+		if of, _, err := line.Groups(ctx, x.masses, 1); of != nil || !errors.Is(err, x.want) {
+			t.Errorf("Groups(%v) = %v, %v", x.masses, of, err)
+		}
+	}
+	if q, err := c.Law([]float64{math.MaxFloat64, math.MaxFloat64}); q != nil || !errors.Is(err, wpmerr.ErrNotFinite) {
+		t.Errorf("a sum that overflows: %v, %v", q, err)
+	}
+}
+
+// TestNothing: what is missing gives ErrShape, and the zero Geometry has no places.
+func TestNothing(t *testing.T) {
+	c := channelOf(t, [][]float64{{3, 1}, {1, 3}})
+	if _, err := NewChannel(2, 2, nil); !errors.Is(err, wpmerr.ErrShape) {
+		t.Errorf("no rows: %v", err)
+	}
+	for _, list := range [][]*Channel{{nil}, {c, nil}, {nil, c}} {
+		if _, err := Join(list, []float64{1, 1}[:len(list)]); !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("Join(%v): %v", list, err)
+		}
+	}
+	if k := new(Geometry).K(); k != 0 {
+		t.Errorf("the zero Geometry has %d places", k)
 	}
 }

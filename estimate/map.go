@@ -104,7 +104,7 @@ const (
 // the places may then decide which mode is found. TestMapLaws finds this in one of 400 worlds, which are harder than
 // those of a policy.
 //
-// Errors: ErrShape, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is checked in
+// Errors: ErrShape, ErrSettings, those of Guess for the prior, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is checked in
 // every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	ctx = wpmerr.Context(ctx)
@@ -112,7 +112,7 @@ func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 		return mapOf(ctx, p, s, onePass, ladder{rough: roughGroups, fine: fineGroups, whole: maxPlaces, each: outputsEach})
 	}
 	if s.Groups < 2 {
-		return Result{}, fmt.Errorf("%w: %d groups", wpmerr.ErrShape, s.Groups)
+		return Result{}, fmt.Errorf("%w: %d groups", wpmerr.ErrSettings, s.Groups)
 	}
 	return mapOf(ctx, p, s, s.Groups, ladder{rough: min(s.Groups, roughGroups)/2 + 1, fine: s.Groups})
 }
@@ -132,7 +132,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places int, l ladder) (Re
 		return Result{}, err
 	}
 	if s.Draws < 0 || s.Draws > MaxDraws {
-		return Result{}, fmt.Errorf("%w: %d draws, want 0 to %d", wpmerr.ErrShape, s.Draws, MaxDraws)
+		return Result{}, fmt.Errorf("%w: %d draws, want 0 to %d", wpmerr.ErrSettings, s.Draws, MaxDraws)
 	}
 	g := p.Geometry
 	if len(f.prior) <= places {

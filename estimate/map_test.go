@@ -319,7 +319,7 @@ func TestMapErrors(t *testing.T) {
 		"counts, one by one, above": {func(p *Problem) {
 			p.Counts = append([]uint64{1 << 53}, slices.Repeat([]uint64{1}, 29)...)
 		}, ErrCounts},
-		"prior": {func(p *Problem) { p.Prior = make([]float64, 30) }, wpmerr.ErrShape},
+		"prior": {func(p *Problem) { p.Prior = make([]float64, 30) }, wpmerr.ErrMass},
 		"an output from nowhere": {func(p *Problem) {
 			*p = Problem{Counts: []uint64{1, 1}, Channel: none, Geometry: small}
 		}, ErrChannel},
@@ -569,7 +569,7 @@ func TestSignal(t *testing.T) {
 			t.Errorf("%v as text %q: %v, %v, %v", want, text, got, err, err2)
 		}
 	}
-	if err := new(Signal).UnmarshalText([]byte("good")); !errors.Is(err, wpmerr.ErrShape) {
+	if err := new(Signal).UnmarshalText([]byte("good")); !errors.Is(err, wpmerr.ErrSettings) {
 		t.Errorf("a name of no signal: %v", err)
 	}
 	if got := SignalOf(.8); got != WeakSignal || got.String() != "weak" {
@@ -649,7 +649,7 @@ func TestWeighted(t *testing.T) {
 	if _, err := Map(ctx, none, Settings{}); !errors.Is(err, ErrCounts) {
 		t.Errorf("no releases: %v", err)
 	}
-	if _, err := Map(ctx, p, Settings{Groups: 1}); !errors.Is(err, wpmerr.ErrShape) {
+	if _, err := Map(ctx, p, Settings{Groups: 1}); !errors.Is(err, wpmerr.ErrSettings) {
 		t.Errorf("one group: %v", err)
 	}
 	coarse, err := Map(ctx, p, Settings{Groups: 6})

@@ -200,9 +200,9 @@ func TestMLEErrors(t *testing.T) {
 		"one count":     {[]uint64{4}, ok, 0, wpmerr.ErrShape},
 		"unreachable":   {[]uint64{1, 1}, [][]float64{{0, 1}, {0, 1}}, 0, ErrChannel},
 		"hardly":        {[]uint64{4, 4}, [][]float64{{1e-303, 1}, {0, 1}}, 0, ErrChannel},
-		"NaN gap":       {[]uint64{1, 1}, ok, math.NaN(), wpmerr.ErrShape},
-		"negative gap":  {[]uint64{1, 1}, ok, -1, wpmerr.ErrShape},
-		"infinite gap":  {[]uint64{1, 1}, ok, math.Inf(1), wpmerr.ErrShape},
+		"NaN gap":       {[]uint64{1, 1}, ok, math.NaN(), wpmerr.ErrSettings},
+		"negative gap":  {[]uint64{1, 1}, ok, -1, wpmerr.ErrSettings},
+		"infinite gap":  {[]uint64{1, 1}, ok, math.Inf(1), wpmerr.ErrSettings},
 		"gap too small": {[]uint64{9, 1}, ok, 1e-17, wpmerr.ErrNotConverged},
 		"too many":      {[]uint64{math.MaxUint64, 1}, ok, 0, ErrCounts},
 	} {

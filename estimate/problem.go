@@ -3,7 +3,6 @@ package estimate
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/wpm-go/wpm/wpmerr"
@@ -89,7 +88,7 @@ func (p Problem) weighted(kv int) (counts []float64, n float64, err error) {
 }
 
 // Guess returns a prior over k inputs as shares: the estimate without any release, uniform if the prior is nil. The
-// error is ErrShape for a length other than k, and for entries that form no distribution in any unit.
+// errors are ErrShape for a length other than k, ErrNotFinite, ErrNegative, and ErrMass if all entries are 0.
 func Guess(prior []float64, k int) ([]float64, error) {
 	if k < 1 || prior != nil && len(prior) != k {
 		return nil, fmt.Errorf("%w: a prior of %d entries for %d inputs", wpmerr.ErrShape, len(prior), k)
@@ -97,15 +96,12 @@ func Guess(prior []float64, k int) ([]float64, error) {
 	if prior == nil {
 		return slices.Repeat([]float64{1 / float64(k)}, k), nil
 	}
-	largest := 0.0
-	for i, v := range prior {
-		if !(v >= 0 && v <= math.MaxFloat64) {
-			return nil, fmt.Errorf("%w: Prior[%d] = %v", wpmerr.ErrShape, i, v)
-		}
-		largest = max(largest, v)
+	if err := wpmerr.Masses("Prior", prior); err != nil {
+		return nil, err
 	}
+	largest := slices.Max(prior)
 	if largest == 0 {
-		return nil, fmt.Errorf("%w: the prior sums to 0", wpmerr.ErrShape)
+		return nil, fmt.Errorf("%w: the prior sums to 0", wpmerr.ErrMass)
 	}
 	out := make([]float64, k)
 	for i, v := range prior {

@@ -54,11 +54,11 @@ func (s Signal) String() string {
 // MarshalText writes the name. There is no error.
 func (s Signal) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a name, or returns ErrShape.
+// UnmarshalText reads a name, or returns ErrSettings.
 func (s *Signal) UnmarshalText(text []byte) error {
 	i := slices.Index(signalNames[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("%w: no signal is called %.40q", wpmerr.ErrShape, text)
+		return fmt.Errorf("%w: no signal is called %.40q", wpmerr.ErrSettings, text)
 	}
 	*s = Signal(i)
 	return nil

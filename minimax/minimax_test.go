@@ -540,3 +540,13 @@ func BenchmarkSolve(b *testing.B) {
 		})
 	}
 }
+
+// TestNilCosts: a nil pointer to a cost is no cost.
+func TestNilCosts(t *testing.T) {
+	for _, c := range []cost.Matrix{nil, (*cost.Grid)(nil), (*cost.Dense)(nil), (*cost.Points)(nil)} {
+		if _, err := minimax.Solve(context.Background(), minimax.Problem{Cost: c, Epsilon: 1}); !errors.Is(err,
+			minimax.ErrProblem) {
+			t.Errorf("%T: %v", c, err)
+		}
+	}
+}

@@ -73,16 +73,7 @@ func CheckRow(i int, row []float64, kv int) error {
 // CheckMasses refuses masses that are not finite and >= 0. Errors use name for the slice. They are ErrNotFinite and
 // ErrNegative.
 func CheckMasses(name string, xs []float64) error {
-	for n, x := range xs {
-		if x >= 0 && x <= math.MaxFloat64 {
-			continue
-		}
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNotFinite, name, n, x)
-		}
-		return fmt.Errorf("%w: %s[%d] = %v", wpmerr.ErrNegative, name, n, x)
-	}
-	return nil
+	return wpmerr.Masses(name, xs)
 }
 
 // CheckSupport checks the rows that the n entries of a source belong to, of k rows in all. Errors: ErrShape,

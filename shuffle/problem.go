@@ -30,8 +30,11 @@ type Problem struct {
 	Delta   float64  // 0 < delta < 1
 }
 
-// Blanket returns the gamma of a box: exact.
+// Blanket returns the gamma of a box: exact. It is 0, which no Problem takes, for a nil or a zero box.
 func Blanket(box *ldp.Polytope) *big.Rat {
+	if box == nil || box.Len() == 0 {
+		return new(big.Rat)
+	}
 	sum := new(big.Int)
 	for j := range box.Len() {
 		sum.Add(sum, new(big.Int).SetUint64(box.Lo(j)))

@@ -473,3 +473,12 @@ func BenchmarkSolve(b *testing.B) {
 		})
 	}
 }
+
+// TestBlanketOfNothing: a nil and a zero box have a blanket that no Problem takes.
+func TestBlanketOfNothing(t *testing.T) {
+	for _, box := range []*ldp.Polytope{nil, new(ldp.Polytope)} {
+		if g := Blanket(box); g.Sign() != 0 {
+			t.Errorf("gamma %v", g)
+		}
+	}
+}

@@ -1,5 +1,6 @@
 // Package wpmerr has the errors that the solvers of this module share, one value each: whichever solver returns it, and
-// however it is wrapped, errors.Is finds it. It also has the one way in which a solver says that its context has ended.
+// however it is wrapped, errors.Is finds it. It also has the one way in which a solver says that its context has ended, and
+// that a mass is none.
 //
 // What only one package can go wrong about is an error of that package. Packages ldp, policy and device, which must not
 // depend on a solver, have errors of their own. This package imports nothing of the module. Its texts have no name of a
@@ -10,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Every error of a solver wraps one of these or one of its own, and says what was wrong, where, and with which value.
@@ -57,6 +59,19 @@ func Ended(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrNotConverged, err)
 	}
 	return fmt.Errorf("%w: %w: %w", ErrNotConverged, err, cause)
+}
+
+// Masses refuses masses that are not finite and >= 0, with the name of the list. Errors: ErrNotFinite, ErrNegative.
+func Masses(name string, xs []float64) error {
+	for n, x := range xs {
+		switch {
+		case math.IsNaN(x) || math.IsInf(x, 0):
+			return fmt.Errorf("%w: %s[%d] = %v", ErrNotFinite, name, n, x)
+		case x < 0:
+			return fmt.Errorf("%w: %s[%d] = %v", ErrNegative, name, n, x)
+		}
+	}
+	return nil
 }
 
 // Context returns ctx, or a context that never ends for nil. It is the one place where solvers deal with a nil context.

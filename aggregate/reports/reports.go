@@ -327,6 +327,9 @@ type facts struct {
 // visit gives do the reports of a file.
 func (r Reader) visit(ctx context.Context, file string, do visit) (f facts, err error) {
 	ctx = wpmerr.Context(ctx)
+	if r.Open == nil {
+		return f, fmt.Errorf("%w: the Reader has no Open", wpmerr.ErrShape)
+	}
 	stored, err := r.Open(file)
 	if err != nil {
 		return f, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 func report(id [32]byte, j byte) string { return fmt.Sprintf("77706d31%x%02x000000\n", id, j) }
@@ -198,5 +199,13 @@ func TestConstantMemory(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; err != nil || c.Total() != 1_000_000 || used > 1<<20 {
 			t.Errorf("%s: %d reports, %d bytes allocated, %v", name, c.Total(), used, err)
 		}
+	}
+}
+
+// TestZeroReader: a Reader that cannot open anything says so.
+func TestZeroReader(t *testing.T) {
+	if err := (Reader{}).Each(context.Background(), "file", func([]byte, bool) error { return nil }); !errors.Is(err,
+		wpmerr.ErrShape) {
+		t.Error(err)
 	}
 }

@@ -80,11 +80,11 @@ func TestErrors(t *testing.T) {
 			_, err := w.Regions(ctx, counts, nil, Settings{Prior: []float64{1}})
 			return err
 		}},
-		"region": {wpmerr.ErrShape, func() error {
+		"region": {wpmerr.ErrNotFinite, func() error {
 			_, err := w.Regions(ctx, counts, [][]float64{slices.Repeat([]float64{math.NaN()}, 16)}, Settings{})
 			return err
 		}},
-		"level": {wpmerr.ErrShape, func() error { _, err := w.Regions(ctx, counts, nil, Settings{Level: 1}); return err }},
+		"level": {wpmerr.ErrSettings, func() error { _, err := w.Regions(ctx, counts, nil, Settings{Level: 1}); return err }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := c.do(); !errors.Is(err, c.want) {

@@ -55,7 +55,8 @@ const (
 )
 
 // Distance is the distance between two maps of the inputs in the unit of Error, on groups of places that are small where
-// they have mass. It is 0 if the cost has no distances. The errors are ErrShape and that of ctx.
+// they have mass. Each may be in a unit of its own. It is 0 if the cost has no distances. The errors are ErrShape,
+// ErrNotFinite, ErrNegative, ErrMass for a map that is all zero, and that of ctx.
 func (w World) Distance(ctx context.Context, a, b []float64) (float64, error) {
 	ctx = wpmerr.Context(ctx)
 	if w.Between == nil {
@@ -63,6 +64,13 @@ func (w World) Distance(ctx context.Context, a, b []float64) (float64, error) {
 	}
 	if k, _ := w.Between.Dims(); len(a) != k || len(b) != k {
 		return 0, fmt.Errorf("%w: maps of %d and %d places, want %d", wpmerr.ErrShape, len(a), len(b), k)
+	}
+	a, err := scaled("a", a)
+	if err != nil {
+		return 0, err
+	}
+	if b, err = scaled("b", b); err != nil {
+		return 0, err
 	}
 	r, err := w.ruler(ctx, Estimate{Shares: a, Guess: b}, fine)
 	if err != nil {
@@ -73,6 +81,23 @@ func (w World) Distance(ctx context.Context, a, b []float64) (float64, error) {
 		return 0, err
 	}
 	return d[0], nil
+}
+
+// scaled checks a map, and returns it times a power of two, so that no sum overflows.
+func scaled(name string, x []float64) ([]float64, error) {
+	if err := wpmerr.Masses(name, x); err != nil {
+		return nil, err
+	}
+	largest := slices.Max(x)
+	if largest == 0 {
+		return nil, fmt.Errorf("%w: %s sums to 0", wpmerr.ErrMass, name)
+	}
+	_, e := math.Frexp(largest)
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Ldexp(v, -e)
+	}
+	return out, nil
 }
 
 // judge sets the error of the shares, and its words, by draws of the posterior and of the prior.

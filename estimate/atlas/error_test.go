@@ -2,10 +2,12 @@ package atlas
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // releases draws n of them from a map.
@@ -242,6 +245,63 @@ func TestErrorOfOthers(t *testing.T) {
 		if e.Information != best.Information || e.Verdict != best.Verdict || e.Error.Guess != best.Error.Guess {
 			t.Errorf("%s: %s, %s, %+v; the default %s, %s, %+v", name, e.Information, e.Verdict, *e.Error, best.Information,
 				best.Verdict, *best.Error)
+		}
+	}
+}
+
+// TestDistanceOfNoMaps: what is no map gives an error that names the entry, whatever the groups; a map may be in any
+// unit.
+func TestDistanceOfNoMaps(t *testing.T) {
+	ctx := context.Background()
+	w, err := Of(ctx, published(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := w.Geometry.K()
+	ones := slices.Repeat([]float64{1}, k)
+	for name, c := range map[string]struct {
+		change func(x []float64)
+		want   error
+		at     string
+	}{
+		"negative, and the sum is right": {func(x []float64) { x[1], x[2] = 3, -1 }, wpmerr.ErrNegative, "[2] = -1"},
+		"negative":                       {func(x []float64) { x[2] = -7 }, wpmerr.ErrNegative, "[2] = -7"},
+		"NaN":                            {func(x []float64) { x[3] = math.NaN() }, wpmerr.ErrNotFinite, "[3] = NaN"},
+		"infinite":                       {func(x []float64) { x[0] = math.Inf(1) }, wpmerr.ErrNotFinite, "[0] = +Inf"},
+		"nothing":                        {func(x []float64) { clear(x) }, wpmerr.ErrMass, "sums to 0"},
+	} {
+		x := slices.Clone(ones)
+		c.change(x)
+		for side, pair := range map[string][2][]float64{"a": {x, ones}, "b": {ones, x}} {
+			if d, err := w.Distance(ctx, pair[0], pair[1]); !errors.Is(err, c.want) || !strings.Contains(err.Error(), side) ||
+				!strings.Contains(err.Error(), c.at) {
+				t.Errorf("%s, %s: %v, %v", name, side, d, err)
+			}
+		}
+	}
+	half, full := make([]float64, k), make([]float64, k)
+	for i := range half {
+		half[i], full[i] = float64(i), float64(i)/float64(k)*math.MaxFloat64
+	}
+	small, err := w.Distance(ctx, ones, half)
+	large, err2 := w.Distance(ctx, ones, full)
+	if err != nil || err2 != nil || !(small > 0) || !(math.Abs(large-small) <= 1e-9*small) { // both are one map, but for rounding
+		t.Errorf("%v, %v, and in another unit %v, %v", small, err, large, err2)
+	}
+}
+
+// TestWeightedNames: a count that is none is named by its output.
+func TestWeightedNames(t *testing.T) {
+	w, err := Of(context.Background(), published(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
+		counts := slices.Repeat([]float64{1}, 16)
+		counts[5] = bad
+		if _, err := w.Weighted(context.Background(), counts, Settings{}); !errors.Is(err, estimate.ErrCounts) ||
+			!strings.Contains(err.Error(), "output 5") {
+			t.Errorf("%v: %v", bad, err)
 		}
 	}
 }

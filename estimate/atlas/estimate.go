@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -127,10 +128,16 @@ func floats(p estimate.Problem) []float64 {
 // shares are counts divided by their sum.
 func shares(counts []float64) ([]float64, error) {
 	n := 0.0
-	for _, c := range counts {
+	for j, c := range counts {
+		if !(c >= 0 && c <= math.MaxFloat64) {
+			return nil, fmt.Errorf("%w: %v releases of output %d", estimate.ErrCounts, c, j)
+		}
 		n += c
 	}
-	if !(n > 0) {
+	if n > math.MaxFloat64 {
+		return nil, fmt.Errorf("%w: more releases than a float64 counts", estimate.ErrCounts)
+	}
+	if n == 0 {
 		return nil, fmt.Errorf("%w: no releases", estimate.ErrCounts)
 	}
 	out := make([]float64, len(counts))

@@ -35,11 +35,14 @@ type Patches struct {
 }
 
 // Find returns the patches of a channel at a number of devices, 1 to Countless, for a public prior; nil is uniform.
-// Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior, and that of ctx.
+// Errors: ErrShape for no channel, ErrSettings, ErrLimit, those of estimate.Guess for the prior, and that of ctx.
 func Find(ctx context.Context, ch *estimate.Channel, prior []float64, devices int64) (Patches, error) {
 	ctx = wpmerr.Context(ctx)
-	if ch == nil || devices < 1 || devices > Countless {
-		return Patches{}, fmt.Errorf("%w: %d devices, want 1 to %d, and a channel", wpmerr.ErrShape, devices, int64(Countless))
+	if ch == nil {
+		return Patches{}, fmt.Errorf("%w: no channel", wpmerr.ErrShape)
+	}
+	if devices < 1 || devices > Countless {
+		return Patches{}, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrSettings, devices, int64(Countless))
 	}
 	k, kv := ch.Dims()
 	if k > MaxInputs || kv > MaxPairs/k {
@@ -187,11 +190,14 @@ func (p Patches) Shared() int {
 }
 
 // Best is the best map of exact reports from the map theta: the sum of each patch is theta's, shared within as the
-// prior says, or evenly where the prior has nothing. The error is ErrShape for other lengths, and those of
-// estimate.Guess.
+// prior says, or evenly where the prior has nothing. The errors are ErrShape for other lengths, ErrNotFinite,
+// ErrNegative, and those of estimate.Guess.
 func (p Patches) Best(theta, prior []float64) ([]float64, error) {
 	if len(theta) != len(p.Of) {
 		return nil, fmt.Errorf("%w: a map of %d entries for %d places", wpmerr.ErrShape, len(theta), len(p.Of))
+	}
+	if err := wpmerr.Masses("theta", theta); err != nil {
+		return nil, err
 	}
 	u, err := estimate.Guess(prior, len(p.Of))
 	if err != nil {

@@ -159,7 +159,7 @@ func TestBest(t *testing.T) {
 	if _, err := p.Best([]float64{1}, nil); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("a short map: %v", err)
 	}
-	if _, err := p.Best(want, []float64{0, 0, 0, 0, 0}); !errors.Is(err, wpmerr.ErrShape) {
+	if _, err := p.Best(want, []float64{0, 0, 0, 0, 0}); !errors.Is(err, wpmerr.ErrMass) {
 		t.Errorf("a prior without mass: %v", err)
 	}
 	if s := (Patches{Of: []int{0}, Size: []int{1}}).String(); s != "" {
@@ -178,10 +178,14 @@ func TestErrors(t *testing.T) {
 		want error
 		do   func() error
 	}{
-		"no channel":   {wpmerr.ErrShape, func() error { _, err := Find(ctx, nil, nil, 1); return err }},
-		"no device":    {wpmerr.ErrShape, func() error { _, err := Find(ctx, ch, nil, 0); return err }},
-		"too many":     {wpmerr.ErrShape, func() error { _, err := Find(ctx, ch, nil, Countless+1); return err }},
-		"a prior":      {wpmerr.ErrShape, func() error { _, err := Find(ctx, ch, []float64{0, 0}, 1); return err }},
+		"no channel": {wpmerr.ErrShape, func() error { _, err := Find(ctx, nil, nil, 1); return err }},
+		"no device":  {wpmerr.ErrSettings, func() error { _, err := Find(ctx, ch, nil, 0); return err }},
+		"too many":   {wpmerr.ErrSettings, func() error { _, err := Find(ctx, ch, nil, Countless+1); return err }},
+		"a prior":    {wpmerr.ErrMass, func() error { _, err := Find(ctx, ch, []float64{0, 0}, 1); return err }},
+		"a map": {wpmerr.ErrNotFinite, func() error {
+			_, err := Patches{Of: []int{0}, Size: []int{1}}.Best([]float64{math.NaN()}, nil)
+			return err
+		}},
 		"large":        {ErrLimit, func() error { _, err := Find(ctx, channelOf(t, big), nil, 1); return err }},
 		"context over": {context.Canceled, func() error { c, f := context.WithCancel(ctx); f(); _, err := Find(c, ch, nil, 1); return err }},
 	} {

@@ -13,10 +13,10 @@ import (
 // farthest from the world. By the triangle inequality of W_p, for p >= 1 and costs that are distances to the power of p,
 // a map of the world is at most that much farther from the population after the moves.
 //
-// Errors: ErrShape for a share that is not from 0 to 1.
+// Errors: ErrSettings for a share that is not from 0 to 1.
 func (l *Planner) Drift(share float64) (even, anywhere float64, err error) {
 	if !(share >= 0 && share <= 1) {
-		return 0, 0, fmt.Errorf("%w: a share of %v, want 0 to 1", wpmerr.ErrShape, share)
+		return 0, 0, fmt.Errorf("%w: a share of %v, want 0 to 1", wpmerr.ErrSettings, share)
 	}
 	k, _ := l.toInput.Dims()
 	far := make([]float64, len(l.worlds))

@@ -60,7 +60,7 @@ func TestDrift(t *testing.T) {
 			t.Errorf("nobody moves: %v, %v, %v", even, anywhere, err)
 		}
 		for _, bad := range []float64{-.1, 1.1, math.NaN()} {
-			if _, _, err := l.Drift(bad); !errors.Is(err, wpmerr.ErrShape) {
+			if _, _, err := l.Drift(bad); !errors.Is(err, wpmerr.ErrSettings) {
 				t.Errorf("a share of %v: %v", bad, err)
 			}
 		}

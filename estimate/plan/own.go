@@ -10,11 +10,11 @@ import (
 
 // Own returns how far the places of so many people are from the population that they are drawn from: W_p, in the unit of the
 // places, the mean over the worlds. No map of the population can be expected to be nearer than the people are, without
-// any privacy, unless it is smoothed. Errors: ErrShape, those of transport, and that of ctx.
+// any privacy, unless it is smoothed. Errors: ErrSettings, those of transport, and that of ctx.
 func (l *Planner) Own(ctx context.Context, people int) (float64, error) {
 	ctx = wpmerr.Context(ctx)
 	if people < 1 || people > MaxDevices {
-		return 0, fmt.Errorf("%w: %d people, want 1 to %d", wpmerr.ErrShape, people, MaxDevices)
+		return 0, fmt.Errorf("%w: %d people, want 1 to %d", wpmerr.ErrSettings, people, MaxDevices)
 	}
 	far := make([]float64, Worlds)
 	err := parallel.Each(ctx, Worlds, func(n int) error {

@@ -17,7 +17,7 @@ func TestOwn(t *testing.T) {
 		t.Errorf("400 people %v, 40,000 people %v (%v): want a factor near 10", few, many, err)
 	}
 	for _, people := range []int{0, -1, plan.MaxDevices + 1} {
-		if _, err := l.Own(t.Context(), people); !errors.Is(err, wpmerr.ErrShape) {
+		if _, err := l.Own(t.Context(), people); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%d people: %v", people, err)
 		}
 	}

@@ -270,12 +270,12 @@ func TestErrors(t *testing.T) {
 		"too large":    {ctx, plan.Problem{Cost: large}, plan.ErrLimit},
 		"many inputs":  {ctx, plan.Problem{Cost: &cost.Dense{K: 3000, Kv: 1, Data: make([]float64, 3000)}}, plan.ErrLimit},
 		"not square":   {ctx, plan.Problem{Cost: &cost.Dense{K: 1, Kv: 2, Data: make([]float64, 2)}}, estimate.ErrNoGeometry},
-		"power":        {ctx, plan.Problem{Cost: c, P: -1}, wpmerr.ErrShape},
-		"NaN power":    {ctx, plan.Problem{Cost: c, P: math.NaN()}, wpmerr.ErrShape},
+		"power":        {ctx, plan.Problem{Cost: c, P: -1}, cost.ErrExponent},
+		"NaN power":    {ctx, plan.Problem{Cost: c, P: math.NaN()}, cost.ErrExponent},
 		"short prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 3)}, wpmerr.ErrShape},
-		"empty prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, wpmerr.ErrShape},
-		"NaN prior":    {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, wpmerr.ErrShape},
-		"less than no": {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, wpmerr.ErrShape},
+		"empty prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, wpmerr.ErrMass},
+		"NaN prior":    {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, wpmerr.ErrNotFinite},
+		"less than no": {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, wpmerr.ErrNegative},
 		"stopped":      {stopped, plan.Problem{Cost: c}, context.Canceled},
 	} {
 		if _, err := plan.New(test.ctx, test.p); !errors.Is(err, test.want) {
@@ -290,12 +290,18 @@ func TestErrors(t *testing.T) {
 	if _, err := l.Mechanism(func(int) ldp.Weights { return ldp.Weights{} }); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("no rows: %v", err)
 	}
+	if _, err := l.Mechanism(nil); !errors.Is(err, wpmerr.ErrShape) {
+		t.Errorf("nil rows: %v", err)
+	}
+	if _, err := l.Channel(nil, 1); !errors.Is(err, wpmerr.ErrShape) {
+		t.Errorf("a nil channel: %v", err)
+	}
 	m, err := l.Mechanism(rowsOf(t, c, "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, devices := range []int{0, -1, plan.MaxDevices + 1} {
-		if _, err := m.Predict(ctx, devices, estimate.Settings{}); !errors.Is(err, wpmerr.ErrShape) {
+		if _, err := m.Predict(ctx, devices, estimate.Settings{}); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("%d devices: %v", devices, err)
 		}
 	}
@@ -332,11 +338,11 @@ func TestLeast(t *testing.T) {
 		t.Errorf("out of reach: %d, %+v, %v", i, p, err)
 	}
 	for _, target := range []float64{0, -1, math.NaN()} {
-		if _, _, err := plan.Least(ctx, 6, target, at); !errors.Is(err, wpmerr.ErrShape) {
+		if _, _, err := plan.Least(ctx, 6, target, at); !errors.Is(err, wpmerr.ErrSettings) {
 			t.Errorf("target %v: %v", target, err)
 		}
 	}
-	if _, _, err := plan.Least(ctx, 0, 1, at); !errors.Is(err, wpmerr.ErrShape) {
+	if _, _, err := plan.Least(ctx, 0, 1, at); !errors.Is(err, wpmerr.ErrSettings) {
 		t.Errorf("no choice: %v", err)
 	}
 	broken := errors.New("broken")

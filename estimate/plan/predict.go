@@ -115,6 +115,9 @@ func (m *Mechanism) ground() error {
 // Mechanism takes the rows of a policy: row i is the law of a release of a device at input i. Errors: ErrShape, those
 // of estimate.NewChannel.
 func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
+	if row == nil {
+		return nil, fmt.Errorf("%w: no rows", wpmerr.ErrShape)
+	}
 	k, kv := l.toOutput.Dims()
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, kv), make([]float64, kv)
 	fault := error(nil)
@@ -157,6 +160,9 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 // Channel takes the law of a release of a device at each input, whose outputs may be no places: a release favours a
 // share disc of the places. Errors: ErrShape.
 func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, error) {
+	if channel == nil {
+		return nil, fmt.Errorf("%w: no channel", wpmerr.ErrShape)
+	}
 	if k, _ := channel.Dims(); k != len(l.region) {
 		return nil, fmt.Errorf("%w: a channel of %d inputs for %d places", wpmerr.ErrShape, k, len(l.region))
 	}
@@ -171,13 +177,13 @@ func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, 
 	return m, m.ground()
 }
 
-// Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrShape, those of the estimators
+// Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrSettings, those of the estimators
 // and of transport, and that of ctx.
 func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Settings) (Prediction, error) {
 	ctx = wpmerr.Context(ctx)
 	l := m.planner
 	if devices < 1 || devices > MaxDevices {
-		return Prediction{}, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrShape, devices, MaxDevices)
+		return Prediction{}, fmt.Errorf("%w: %d devices, want 1 to %d", wpmerr.ErrSettings, devices, MaxDevices)
 	}
 	raw, theta, half := make([]float64, Worlds), make([]float64, Worlds), make([]float64, few)
 	err := parallel.Each(ctx, Worlds, func(n int) error {

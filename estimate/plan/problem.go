@@ -10,7 +10,6 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/mincostflow"
-	"github.com/wpm-go/wpm/wpmerr"
 )
 
 var (
@@ -57,7 +56,7 @@ type Planner struct {
 	region   []float64 // a quarter of the places
 }
 
-// New makes the worlds. Errors: ErrShape, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry
+// New makes the worlds. Errors: ErrShape, cost.ErrExponent, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry
 // (ErrNoGeometry above all), and that of ctx.
 func New(ctx context.Context, p Problem) (*Planner, error) {
 	if err := cost.Validate(ctx, p.Cost); err != nil {
@@ -72,7 +71,7 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 		p.P = 1
 	}
 	if !(p.P > 0 && p.P <= math.MaxFloat64) {
-		return nil, fmt.Errorf("%w: power %v", wpmerr.ErrShape, p.P)
+		return nil, fmt.Errorf("%w: power %v", cost.ErrExponent, p.P)
 	}
 	l := &Planner{power: p.P, prior: slices.Clone(p.Prior)}
 	var err error

@@ -12,12 +12,12 @@ import (
 // predictions. As simulated, the returned choice meets the target, and the choice before it does not. That no earlier
 // choice meets the target rests on the order of the errors.
 //
-// The error is ErrTarget, with the last choice and its prediction, if that one misses the target; ErrShape; those of
+// The error is ErrTarget, with the last choice and its prediction, if that one misses the target; ErrSettings; those of
 // at; that of ctx.
 func Least(ctx context.Context, n int, target float64, at func(i int) (Prediction, error)) (int, Prediction, error) {
 	ctx = wpmerr.Context(ctx)
 	if n < 1 || !(target > 0) {
-		return 0, Prediction{}, fmt.Errorf("%w: a target of %v, %d choices", wpmerr.ErrShape, target, n)
+		return 0, Prediction{}, fmt.Errorf("%w: a target of %v, %d choices", wpmerr.ErrSettings, target, n)
 	}
 	var best, last Prediction // of high and of low
 	low, high := -1, n        // low misses, high meets, if there is one
