@@ -224,9 +224,11 @@ func (p *pricer) bestListed(i int) (best *start.Arc, least float64) {
 	magic := t.magic()
 	m := t.pi[i]
 	for c := range list {
-		if x := ((list[c].Cost + magic) - magic) + pi[list[c].J]; x < m {
-			m, best = x, &list[c]
+		x := ((list[c].Cost + magic) - magic) + pi[list[c].J]
+		if x >= m {
+			continue
 		}
+		m, best = x, &list[c]
 	}
 	return best, m - t.pi[i]
 }
