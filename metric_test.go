@@ -132,7 +132,8 @@ func TestForeignMetric(t *testing.T) {
 				t.Fatal(err)
 			}
 			same, err := plain.Publish(published)
-			if err != nil || !bytes.Equal(p.Cost(), same.Cost()) || p.ID() != same.ID() {
+			if stated := p.Metadata()[cost.PowerKey] != ""; err != nil || !bytes.Equal(p.Cost(), same.Cost()) ||
+				(p.ID() == same.ID()) == stated || stated != (c.Space().Same && c.Space().Power != 1) {
 				t.Errorf("%v: the policy is %s, that of the matrix %s", err, p.ID(), same.ID())
 			}
 			// A map knows the distances, whatever the power is.
@@ -152,6 +153,20 @@ func TestForeignMetric(t *testing.T) {
 			if between, _ := w.Between.Dims(); between != k {
 				t.Errorf("a cost between %d inputs, want %d", between, k)
 			}
+			// So does one of the policy, to the rounding of powers; a policy of other outputs does not know them.
+			of, err := atlas.Of(ctx, p)
+			if err != nil || (of.Geometry != nil) != c.Space().Same {
+				t.Fatalf("by the policy: %v, %v", err, of.NoGeometry)
+			}
+			if of.Geometry != nil {
+				for i := range k {
+					for j, want := range distances.Row(i, nil) {
+						if got := of.Geometry.Row(i, make([]float64, k))[j]; !(math.Abs(got-want) <= 0x1p-40*want) {
+							t.Fatalf("by the policy, %d is %v from %d, want %v", i, got, j, want)
+						}
+					}
+				}
+			}
 			counts := make([]uint64, kv)
 			for j := range counts {
 				counts[j] = 20
@@ -160,6 +175,12 @@ func TestForeignMetric(t *testing.T) {
 			m, err := w.Map(ctx, counts, atlas.Settings{})
 			if err != nil || len(m.Shares) != k {
 				t.Fatalf("a map of %d places, %v", len(m.Shares), err)
+			}
+			if of.Geometry != nil { // errors of distances: hardly more apart than their roundings
+				got, err := of.Map(ctx, counts, atlas.Settings{})
+				if err != nil || !(math.Abs(got.Error.Guess-m.Error.Guess) <= 1e-6*m.Error.Guess) {
+					t.Errorf("by the policy the guess is %v off, by the metric %v; %v", got.Error, m.Error, err)
+				}
 			}
 			even := slices.Repeat([]float64{1}, k)
 			if of, centers, err := w.Geometry.Groups(ctx, even, 3); err != nil || len(of) != k || len(centers) != 3 {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/wpm-go/wpm/cost"
@@ -27,7 +29,7 @@ const maxPairs = 1 << 29
 //     mode the thresholds serve only if a solver fails, so those of places are left out if k*kv is above 2^29 and the
 //     mechanism is not of a Design.
 //   - Any other cost gives a file of version 1, with rows in mixture mode only. The cost is stated in the form of
-//     cost.Spec, or left out if cost.SpecOf does not know its type; only mixture mode works without the cost.
+//     cost.Spec, that of a cost.Metric with its power among the metadata (cost.PowerKey), or left out if cost.SpecOf does not know its type; only mixture mode works without the cost.
 //
 // Rows, a geometry or a cost in cfg take precedence.
 //
@@ -147,12 +149,27 @@ func (m *Mechanism) stateCost(ctx context.Context, cfg *policy.Config, ranked *r
 	switch {
 	case err == nil:
 		cfg.Cost = spec
+		statePower(c, cfg)
 	case errors.Is(err, wpmerr.ErrNotConverged):
 		return err
 	case cfg.Mode == policy.Projection:
 		return fmt.Errorf("wpm: projection needs the cost in the policy: %w", err)
 	}
 	return nil
+}
+
+// statePower states the power of a metric that is written out as a matrix: a map needs the distances. A distance itself
+// needs no word.
+func statePower(c cost.Matrix, cfg *policy.Config) {
+	s := cost.SpaceOf(c)
+	if _, given := cfg.Metadata[cost.PowerKey]; given || cost.Structured(c) || !s.Same || s.Power == 1 {
+		return
+	}
+	cfg.Metadata = maps.Clone(cfg.Metadata)
+	if cfg.Metadata == nil {
+		cfg.Metadata = map[string]string{}
+	}
+	cfg.Metadata[cost.PowerKey] = strconv.FormatFloat(s.Power, 'g', -1, 64)
 }
 
 // stateOrder states a geometry, and the thresholds, unless these are not worth their time.

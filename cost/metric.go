@@ -1,8 +1,10 @@
 package cost
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // A Metric is a Matrix that knows the distance behind its entries: C_ij = Scale·d(x_i, v_j)^Power between inputs x_i
@@ -57,6 +59,23 @@ func SpaceOf(m Matrix) Space {
 		return Space{}
 	}
 	return s
+}
+
+// PowerKey names the metadata of a policy that state the power of a matrix whose entries are distances to that power: a
+// Spec writes out a Metric of another package without it.
+const PowerKey = "cost_power"
+
+// PowerOf returns the power that metadata state, or 0 if they state none. The error is ErrExponent.
+func PowerOf(metadata map[string]string) (float64, error) {
+	text, ok := metadata[PowerKey]
+	if !ok {
+		return 0, nil
+	}
+	p, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(p > 0 && p <= math.MaxFloat64) {
+		return 0, fmt.Errorf("%w: the metadata %s are %.40q", ErrExponent, PowerKey, text)
+	}
+	return p, nil
 }
 
 // structured is what the costs of this package have in common that compute their entries.

@@ -160,3 +160,16 @@ func TestNilCosts(t *testing.T) {
 		}
 	}
 }
+
+// TestPowerOf: metadata state a power, or none; what is no power is an error.
+func TestPowerOf(t *testing.T) {
+	for text, want := range map[string]float64{"2": 2, "0.5": 0.5, "0": 0, "-1": 0, "NaN": 0, "Inf": 0, "two": 0, "": 0} {
+		p, err := cost.PowerOf(map[string]string{cost.PowerKey: text})
+		if p != want || errors.Is(err, cost.ErrExponent) != (want == 0) {
+			t.Errorf("%q: %v, %v", text, p, err)
+		}
+	}
+	if p, err := cost.PowerOf(map[string]string{"title": "2"}); p != 0 || err != nil {
+		t.Errorf("none: %v, %v", p, err)
+	}
+}

@@ -196,7 +196,7 @@ func pairs(name string, points [][]float64) ([][2]float64, error) {
 }
 
 // SpecOf returns the Spec that builds m again, bit for bit. Numbers are copied. A Metric of another package is written
-// out as a matrix, without its distance. The error is that of Validate, ErrTooLarge for a Metric that is too large to be
+// out as a matrix, without its distance; a policy states its power beside it, see PowerKey. The error is that of Validate, ErrTooLarge for a Metric that is too large to be
 // written out, or ErrSpec if m is neither a type of this package nor a Metric.
 func SpecOf(ctx context.Context, m Matrix) (Spec, error) {
 	if err := Validate(ctx, m); err != nil {

@@ -210,10 +210,7 @@ func (w World) ruler(ctx context.Context, e Estimate, n int) (ruler, error) {
 		return ruler{}, err
 	}
 	n = len(centers)
-	r := ruler{of, &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}, 1}
-	if p, ok := cost.Exponent(w.Between); ok {
-		r.power = p
-	}
+	r := ruler{of, &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}, w.exponent(w.Between)}
 	buf := make([]float64, len(weight))
 	for a, i := range centers {
 		row := w.Between.Row(i, buf)

@@ -52,6 +52,7 @@ type World struct {
 	// Biased says that the policy is of projection mode, and was taken for one of mixture mode.
 	Biased bool
 
+	power  float64 // of the distances that a policy's costs are; 0 if Between knows it
 	places plane.Places
 	label  func(i int) string // of an input; nil for its index
 }
@@ -92,6 +93,9 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 		return World{}, err
 	}
 	w.places = plane.Of(spec)
+	if w.power, err = cost.PowerOf(p.Metadata()); err != nil {
+		return World{}, err
+	}
 	return w.at(ctx, c)
 }
 
@@ -230,14 +234,18 @@ func newChannel(ctx context.Context, k, kv int, row func(n []uint64, i int) ([]u
 	return c, nil
 }
 
+// exponent is the power of the distances that costs are, as far as it is known.
+func (w World) exponent(c cost.Matrix) float64 {
+	if p, ok := cost.Exponent(c); ok {
+		return p
+	}
+	return cmp.Or(w.power, 1)
+}
+
 // at returns w with what depends on the cost.
 func (w World) at(ctx context.Context, c cost.Matrix) (World, error) {
-	power := 1.0
-	if p, ok := cost.Exponent(c); ok {
-		power = p
-	}
 	var err error
-	w.Geometry, err = estimate.NewGeometry(ctx, c, power)
+	w.Geometry, err = estimate.NewGeometry(ctx, c, w.exponent(c))
 	if errors.Is(err, estimate.ErrNoGeometry) {
 		w.NoGeometry = err
 		return w, nil

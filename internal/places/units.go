@@ -46,7 +46,11 @@ func UnitOfPolicy(p policy.Policy) Unit {
 	if power == 0 {
 		power = 1
 	}
-	return UnitOf(spec.Places(), power, spec.Rows, spec.Cols)
+	u := UnitOf(spec.Places(), power, spec.Rows, spec.Cols)
+	if stated, err := cost.PowerOf(p.Metadata()); err == nil && u.P == 0 && spec.Places() == "explicit" {
+		u.P = stated
+	}
+	return u
 }
 
 // Quantity names what costs are: W_1, or W_p^p, or just a cost where p is not known.
