@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +18,7 @@ import (
 // ReadGeoJSON reads points from a FeatureCollection of GeoJSON (RFC 7946): a point for each feature. A Point or a
 // MultiPoint of one position is where it says; a Polygon or MultiPolygon is at the centroid of its largest polygon, and
 // keeps its rings in Shapes. The label is the property of the given name, a text or a number; without a name it is the
-// first that there is of label, name and id, or the id of the feature. Columns are lat and lon. The file may be gzipped.
+// first that there is of label, name and id, or the id of the feature. A name may be in any case. Columns are lat and lon. The file may be gzipped.
 // Errors: an *Error, which names the feature, from 1, as a line.
 func ReadGeoJSON(r io.Reader, name, property string) (*Points, error) {
 	src, err := newSource(r, name, MaxBytes, false)
@@ -52,7 +54,7 @@ func readGeoJSON(src *source, property string) (*Points, error) {
 		}
 		label, ok := f.label(property)
 		if !ok {
-			return fail(ErrLabel, "no label: no property %s that is a text or a number", property)
+			return fail(ErrLabel, "%s", f.noLabel(property))
 		}
 		if why := labelFault(label); why != "" {
 			return fail(ErrLabel, "label %s %s", quote(label), why)
@@ -150,14 +152,54 @@ func features(d *json.Decoder, each func(geoFeature) error) error {
 
 func (f geoFeature) label(property string) (string, bool) {
 	if property != "" {
-		return plainText(f.Properties[property])
+		return f.property(property)
 	}
 	for _, name := range labelNames {
-		if s, ok := plainText(f.Properties[name]); ok {
+		if s, ok := f.property(name); ok {
 			return s, true
 		}
 	}
 	return plainText(f.ID)
+}
+
+// property is a text or a number, of a name in any case if there is none in this one.
+func (f geoFeature) property(name string) (string, bool) {
+	if s, ok := plainText(f.Properties[name]); ok {
+		return s, true
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Properties)) {
+		if strings.EqualFold(key, name) {
+			if s, ok := plainText(f.Properties[key]); ok {
+				return s, true
+			}
+		}
+	}
+	return "", false
+}
+
+// noLabel says which properties a feature has in place of a label.
+func (f geoFeature) noLabel(property string) string {
+	const most = 12
+	var there []string
+	for _, key := range slices.Sorted(maps.Keys(f.Properties)) {
+		if _, ok := plainText(f.Properties[key]); ok && len(there) < most {
+			there = append(there, quote(key))
+		}
+	}
+	text := "no label: no property " + strings.Join(labelNames[:len(labelNames)-1], ", ") + " or " + labelNames[len(labelNames)-1]
+	if property != "" {
+		text = "no label: no property " + quote(property)
+	}
+	text += " that is a text or a number; there "
+	switch len(there) {
+	case 0:
+		return text + "is none of any name"
+	case 1:
+		text += "is " + there[0]
+	default:
+		text += "are " + strings.Join(there, ", ")
+	}
+	return text + ": -label names the one to take"
 }
 
 // plainText is a JSON text, or a number as it is written.
@@ -178,7 +220,7 @@ func plainText(v json.RawMessage) (string, bool) {
 // place is where a feature is, longitude and latitude, and its polygons.
 func (f geoFeature) place() (at [2]float64, shape Shape, err error) {
 	if f.Geometry == nil {
-		return at, nil, fmt.Errorf("%w: no geometry", ErrFormat)
+		return at, nil, refuse(ErrFormat, "no geometry")
 	}
 	raw := f.Geometry.Coordinates
 	switch f.Geometry.Type {
@@ -188,24 +230,24 @@ func (f geoFeature) place() (at [2]float64, shape Shape, err error) {
 	case "MultiPoint":
 		var all []json.RawMessage
 		if err := json.Unmarshal(raw, &all); err != nil || len(all) != 1 {
-			return at, nil, fmt.Errorf("%w: a MultiPoint of %d positions, want one", ErrFormat, len(all))
+			return at, nil, refuse(ErrFormat, "a MultiPoint of %d positions, want one", len(all))
 		}
 		at, err = position(all[0])
 		return at, nil, err
 	case "Polygon":
 		var rings [][]json.RawMessage
 		if err := json.Unmarshal(raw, &rings); err != nil {
-			return at, nil, fmt.Errorf("%w: coordinates of a Polygon: %w", ErrFormat, err)
+			return at, nil, refuse(ErrFormat, "coordinates of a Polygon that are no rings: %v", err)
 		}
 		shape, err = shapeOf([][][]json.RawMessage{rings})
 	case "MultiPolygon":
 		var polygons [][][]json.RawMessage
 		if err := json.Unmarshal(raw, &polygons); err != nil {
-			return at, nil, fmt.Errorf("%w: coordinates of a MultiPolygon: %w", ErrFormat, err)
+			return at, nil, refuse(ErrFormat, "coordinates of a MultiPolygon that are no rings: %v", err)
 		}
 		shape, err = shapeOf(polygons)
 	default:
-		return at, nil, fmt.Errorf("%w: a geometry of type %s, want Point or Polygon", ErrFormat, quote(f.Geometry.Type))
+		return at, nil, refuse(ErrFormat, "a geometry of type %s, want Point or Polygon", quote(f.Geometry.Type))
 	}
 	if err != nil {
 		return at, nil, err
@@ -218,7 +260,7 @@ func shapeOf(polygons [][][]json.RawMessage) (shape Shape, err error) {
 		var polygon [][][2]float64
 		for _, ring := range rings {
 			if len(ring) < 4 {
-				return nil, fmt.Errorf("%w: a ring of %d positions, want four or more", ErrFormat, len(ring))
+				return nil, refuse(ErrFormat, "a ring of %d positions, want four or more", len(ring))
 			}
 			around := make([][2]float64, len(ring))
 			for i, raw := range ring {
@@ -233,7 +275,7 @@ func shapeOf(polygons [][][]json.RawMessage) (shape Shape, err error) {
 		}
 	}
 	if shape == nil {
-		return nil, fmt.Errorf("%w: a polygon without rings", ErrFormat)
+		return nil, refuse(ErrFormat, "a polygon without rings")
 	}
 	return shape, nil
 }
@@ -242,12 +284,17 @@ func shapeOf(polygons [][][]json.RawMessage) (shape Shape, err error) {
 func position(raw json.RawMessage) (at [2]float64, err error) {
 	var x []float64
 	if err := json.Unmarshal(raw, &x); err != nil || len(x) < 2 {
-		return at, fmt.Errorf("%w: a position that is not longitude and latitude", ErrFormat)
+		return at, refuse(ErrFormat, "a position that is not longitude and latitude")
 	}
 	if !(math.Abs(x[1]) <= 90) || !(x[0] >= -180 && x[0] <= 360) {
-		return at, fmt.Errorf("%w: longitude %v and latitude %v are not in degrees", cost.ErrPoint, x[0], x[1])
+		return at, refuse(cost.ErrPoint, "longitude %v and latitude %v are not in degrees", x[0], x[1])
 	}
 	return [2]float64{x[0], x[1]}, nil
+}
+
+// refuse is an error of a feature, without its place in a file.
+func refuse(err error, format string, args ...any) error {
+	return &Error{Msg: fmt.Sprintf(format, args...), Err: err}
 }
 
 // centroid is that of the largest polygon's outer ring, in the plane of degrees. A ring without area has its mean.

@@ -53,6 +53,30 @@ func TestReadGeoJSON(t *testing.T) {
 	}
 }
 
+// TestLabelProperty: the name of a property may be in any case, and where there is none the error says which there are.
+func TestLabelProperty(t *testing.T) {
+	const point = `,"geometry":{"type":"Point","coordinates":[1,2]}`
+	for name, c := range map[string]struct{ properties, property, label, text string }{
+		"Name":         {`{"ID":"7","Name":"Ort"}`, "", "Ort", ""},
+		"exact":        {`{"NAME":"a","name":"b"}`, "name", "b", ""},
+		"another case": {`{"NAME":"a"}`, "Name", "a", ""},
+		"none": {`{"bezeichnung":"Ort","art":"Bezirk","list":[1]}`, "", "",
+			`no property label, name or id that is a text or a number; there are "art", "bezeichnung": -label names the one to take`},
+		"one":   {`{"art":"Bezirk"}`, "nom", "", `no property "nom" that is a text or a number; there is "art": -label`},
+		"empty": {`{"list":[1]}`, "", "", `there is none of any name`},
+	} {
+		p, err := costio.ReadGeoJSON(strings.NewReader(`{"type":"FeatureCollection","features":[{"type":"Feature","properties":`+
+			c.properties+point+`}]}`), "f", c.property)
+		if c.label != "" {
+			if err != nil || p.Labels[0] != c.label {
+				t.Errorf("%s: %+v, %v", name, p, err)
+			}
+		} else if !errors.Is(err, costio.ErrLabel) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v, want %q", name, err, c.text)
+		}
+	}
+}
+
 func TestReadGeoJSONErrors(t *testing.T) {
 	feature := func(geometry string) string {
 		return `{"type":"FeatureCollection","features":[{"type":"Feature","id":1,"geometry":` + geometry + `}]}`
@@ -67,10 +91,10 @@ func TestReadGeoJSONErrors(t *testing.T) {
 		"no features":   {`{"type":"FeatureCollection","features":[]}`, costio.ErrFormat, "no features"},
 		"no type":       {`{"features":[]}`, costio.ErrFormat, "no FeatureCollection"},
 		"cut off":       {collection[:200], costio.ErrFormat, "not GeoJSON"},
-		"no geometry":   {feature("null"), costio.ErrFormat, "feature 1: costio: bad format: no geometry"},
+		"no geometry":   {feature("null"), costio.ErrFormat, "f:1: feature 1: no geometry"},
 		"a line":        {feature(`{"type":"LineString","coordinates":[[0,0],[1,1]]}`), costio.ErrFormat, "LineString"},
 		"two points":    {feature(`{"type":"MultiPoint","coordinates":[[0,0],[1,1]]}`), costio.ErrFormat, "2 positions"},
-		"lat, lon":      {feature(`{"type":"Point","coordinates":[48,116]}`), cost.ErrPoint, "latitude 116"},
+		"lat, lon":      {feature(`{"type":"Point","coordinates":[48,116]}`), cost.ErrPoint, "feature 1: longitude 48 and latitude 116"},
 		"infinite":      {feature(`{"type":"Point","coordinates":[1e999,1]}`), costio.ErrFormat, ""},
 		"a text":        {feature(`{"type":"Point","coordinates":"48,16"}`), costio.ErrFormat, "longitude and latitude"},
 		"short ring":    {feature(`{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}`), costio.ErrFormat, "3 positions"},
