@@ -100,6 +100,11 @@ func TestPlanTarget(t *testing.T) {
 	if len(card.Rows) != 1 || !*card.Rows[0].Met || card.Objective != "map" {
 		t.Errorf("%+v", card)
 	}
+	for _, same := range []string{"0,3cells", "0.3", " 0,3"} {
+		if again := planOf(t, "-grid", "3x3", "-eps", "2", "-target", same); *again.Target != 0.3 {
+			t.Errorf("-target %q is %v", same, *again.Target)
+		}
+	}
 	status, out, errs := try(t, "", "plan", "-grid", "3x3", "-devices", "10", "-target", "0.001 cells")
 	if status != device.No || !strings.Contains(out, "out of reach") ||
 		!strings.Contains(errs, "no choice has a map within 0.001 cells") {

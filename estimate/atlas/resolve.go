@@ -23,10 +23,10 @@ const maxTested = 1500
 const maxSquared = 1 << 25
 
 // resolve finds how fine a picture of the estimate may be. Its squares have the mass of the estimate, spread within each
-// as the guess has it. From the whole to the places, the squares of the next level are taken if the log-likelihood of
-// the picture is more than slack below that of the estimate, and if the counts support them: the three largest have
+// as the guess has it. From the whole to the places, the squares of a level are taken if the log-likelihood of the
+// picture so far is more than slack below that of the estimate, and if the counts support them: the three largest have
 // more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
-// (see estimate.Interval). For a cost without a plane, the choice is between the guess and the estimate. A single place
+// (see estimate.Interval). A level that they do not support is left out. For a cost without a plane, the choice is between the guess and the estimate. A single place
 // is named by its interval, too, whatever squares are drawn. No square divides a patch: see Map.Patches.
 //
 // Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is drawn.
@@ -54,8 +54,8 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) 
 			if above, all, err = beyond(ctx, p, m.Estimate, of, n); err != nil {
 				return err
 			}
-			if !all {
-				break
+			if !all { // smaller squares, at other borders, may still be settled
+				continue
 			}
 		}
 		m.Squares, m.Level, m.Of, m.Drawn = n, level, of, block(m.Estimate, of, n)

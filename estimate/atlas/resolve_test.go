@@ -83,7 +83,7 @@ func TestResolve(t *testing.T) {
 // TestFineness: a map may be drawn as the guess although the reports settle that single places have more. Nothing then
 // says that the reports agree with the guess in every part.
 func TestFineness(t *testing.T) {
-	p, r, at := problem(t, []uint64{12, 16, 11, 280, 0, 40, 21, 90}, 100) // peaks in both halves, which are alike
+	p, r, at := problem(t, []uint64{6, 4, 0, 5, 0, 3, 3, 4}, 10) // a peak, and two that may be none
 	got, err := resolved(p, r, row(at))
 	if err != nil || len(got.Single) == 0 || got.Squares != 1+len(got.Single) || likelihood(p, r.Shares)-likelihood(p, r.Guess) <= slack {
 		t.Fatalf("%d squares, named %v, %v", got.Squares, got.Single, err)
@@ -94,9 +94,21 @@ func TestFineness(t *testing.T) {
 	}
 }
 
+// TestFiner: where the reports do not settle squares that divide what is alike, they may settle smaller ones.
+func TestFiner(t *testing.T) {
+	p, r, at := problem(t, []uint64{12, 16, 11, 280, 0, 40, 21, 90}, 100) // peaks in both halves, which are alike
+	halves := row(at).Levels(8)[2]
+	if _, all, err := beyond(context.Background(), p, r, halves, 2); err != nil || all {
+		t.Fatalf("halves %v: settled %v, %v", halves, all, err)
+	}
+	if got, err := resolved(p, r, row(at)); err != nil || got.Squares != 8 || !slices.Equal(got.Drawn, r.Shares) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestNamed: of a place that the headline names, the picture has the same share, and the headline its interval.
 func TestNamed(t *testing.T) {
-	p, r, at := problem(t, []uint64{12, 16, 11, 280, 0, 40, 21, 90}, 100)
+	p, r, at := problem(t, []uint64{6, 4, 0, 5, 0, 3, 3, 4}, 10)
 	got, err := resolved(p, r, row(at))
 	if err != nil || len(got.Single) == 0 {
 		t.Fatalf("%+v, %v", got, err)

@@ -231,8 +231,9 @@ func (p Card) explainBounds(out io.Writer) {
 		return
 	}
 	if p.Rows[0].Nobody != nil {
-		fmt.Fprint(out, `no mechanism below: people with one place each, drawn from a population of these places. No reports at this eps, and no
-reader of them, are nearer to every such population. own places: how far the people themselves are from it.
+		fmt.Fprint(out, `no mechanism below: a limit for every method at this eps, however its reports are made and read. People have one place
+each, drawn from a population of these places; for some population, the map is on average at least so far from it.
+own places: how far the map of the people's places themselves, without any privacy, is from the population.
 `)
 	}
 	if p.Rows[0].Central != nil {

@@ -79,7 +79,7 @@ func PriorApart(c *cli.Command) error {
 }
 
 // What -target chooses from: these steps of each power of ten.
-var steps = []int{10, 15, 20, 30, 50, 70}
+var steps = []int{10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80}
 
 // deviceSteps are numbers of devices from 10 to plan.MaxDevices.
 func deviceSteps() (out []int) {
@@ -388,17 +388,25 @@ func (a *planAsked) lists(c *cli.Command) error {
 	return nil
 }
 
-// parseTarget reads a distance: a number, and the unit that tables have, or nothing.
+// parseTarget reads a distance: a number, with a point or a comma, and the unit that tables have, or nothing; metres, too,
+// where that is km.
 func parseTarget(text string, u places.Unit) (float64, error) {
 	name, _ := u.Distances()
-	trimmed := strings.TrimSpace(text)
-	for _, unit := range []string{name, strings.TrimSuffix(name, "s")} { // 1 cell
-		if number, ok := strings.CutSuffix(trimmed, unit); ok {
+	trimmed, in := strings.TrimSpace(text), 1.0
+	for _, unit := range []string{name, strings.TrimSuffix(name, "s"), "m"} { // 1 cell
+		if number, ok := strings.CutSuffix(trimmed, unit); ok && (unit != "m" || name == "km") {
 			trimmed = strings.TrimSpace(number)
+			if unit == "m" {
+				in = 1000
+			}
 			break
 		}
 	}
+	if strings.Count(trimmed, ",") == 1 && !strings.Contains(trimmed, ".") {
+		trimmed = strings.Replace(trimmed, ",", ".", 1)
+	}
 	v, err := strconv.ParseFloat(trimmed, 64)
+	v /= in
 	if err != nil || !(v > 0 && v <= math.MaxFloat64) {
 		return 0, fmt.Errorf("-target: %.40q is not a positive distance in %s, as 2 or 0.5", text, name)
 	}
@@ -529,9 +537,9 @@ func (p Card) print(out io.Writer) error {
 	}
 	fmt.Fprint(&b, `
 guess: the even map, without a release. raw: the releases as they are, whose bias no number of devices lowers.
-A policy with codes has none, because its releases are no places. 90 % within: nine of ten worlds are at most that
-far off. disc: the share of the places that a release favours.
-quarter: half the width, in percentage points, of the 90 % interval for the share of a quarter of the places.
+A policy with codes has no raw map, because a release of it is a code, and not a place. 90 % within: nine of ten
+worlds are at most that far off. disc: a release favours places near the true one; they are this part of all places.
+quarter, +-: by how many percentage points the share of a quarter of the places is known, as half of a 90 % interval.
 signal: ok if the map is at most 0.7 times as far from the truth as the guess, none if more than 0.95 times, else
 weak. It is not ok where half of the error comes from places with the same report odds.
 `)
