@@ -34,7 +34,8 @@ func ReleaseCommand(e *Env) *Command {
 	c := &Command{
 		Name: "release", Summary: "draw one report from private counts, on the device", Args: "POLICY [COUNTS]",
 		About: "COUNTS is CSV, label,count, or user,label,count of one user with that header; plain or gzipped (default:\n" +
-			"standard input). Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the\n" +
+			"standard input). Commas are between fields and a point in numbers: tables with semicolons, tabs or decimal\n" +
+			"commas, which the commands of a server read, are not usable here. Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the\n" +
 			"bytes of COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as\n" +
 			"much. To see whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws\n" +
 			"nothing. Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the\n" +

@@ -250,6 +250,16 @@ func TestKeepPublished(t *testing.T) {
 
 // TestQuiet: no warnings and notes, before or after the command, and errors all the same.
 func TestQuiet(t *testing.T) {
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "p")
+	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", policy)
+	users := write(t, dir, "users", "label,count\n0,1\n")
+	for _, q := range []string{"", "-q"} {
+		args := append(strings.Fields(q), "simulate", "-devices", "5", "-o", filepath.Join(dir, "r"+q), policy, users)
+		if out := must(t, "", args...); (out == "") != (q == "-q") {
+			t.Errorf("%v: %q", args, out)
+		}
+	}
 	for _, args := range []string{"-q design", "design -quiet", "-quiet design"} {
 		out := filepath.Join(t.TempDir(), "p")
 		status, _, errs := try(t, "", append(strings.Fields(args), "-ring", "4", "-eps", "9", "-o", out)...)

@@ -159,9 +159,9 @@ func (t *table) number(f int) (float64, error) {
 	return x, nil
 }
 
-// parse is parseNumber, which between semicolons also takes a decimal comma.
+// parse is parseNumber, which between semicolons or tabs also takes a decimal comma.
 func (t *table) parse(s string) (x float64, ok bool) {
-	if t.csv.Comma == ';' && strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
+	if t.csv.Comma != ',' && strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
 		s = strings.Replace(s, ",", ".", 1)
 	}
 	return parseNumber(s)
@@ -226,7 +226,7 @@ func labelFault(s string) string {
 	case s == "":
 		return "is empty"
 	case !utf8.ValidString(s):
-		return "is not valid UTF-8"
+		return "is not valid UTF-8: save the file as CSV UTF-8"
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return "has a control character"
 	}

@@ -6,7 +6,7 @@
 // CSV is UTF-8 text with commas, as encoding/csv reads it: quoted fields, LF or CRLF, long lines, empty lines skipped,
 // a byte order mark dropped. Numbers are decimal ("1", "-2.5", "1e-3"), with spaces around them allowed; hexadecimal and
 // digit groups are not. A file whose first line has semicolons, and commas only between digits, is separated by
-// semicolons, and its numbers may have a decimal comma. One whose first line has tabs and no comma is separated by tabs.
+// semicolons. One whose first line has tabs and no comma is separated by tabs. Numbers of both may have a decimal comma.
 //
 //	cost     plain numbers, one row of the matrix per line
 //	points   a label and n >= 1 coordinates; or GeoJSON

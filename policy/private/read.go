@@ -202,7 +202,7 @@ func (r *reader) line(n int, line []byte) {
 		user, rest, ok := field(line, r.buf)
 		switch {
 		case !ok:
-			r.fail(n, "not of the form user,label,count")
+			r.fail(n, "not of the form user,label,count, with commas between them")
 			r.missed++
 			return
 		case !r.named:
@@ -226,7 +226,7 @@ func (r *reader) entry(n int, line []byte) {
 			return
 		}
 	}
-	r.fail(n, "not of the form label,count")
+	r.fail(n, "not of the form label,count, with a comma between them")
 	r.missed++
 }
 
@@ -238,7 +238,7 @@ func (r *reader) add(n int, label, count []byte) {
 	}
 	v, fine := numeral(count, power2, ok) // huge ones are above maxCount
 	if ok && !fine || v > maxCount {
-		r.fail(n, "not a count from 0 to 2^53")
+		r.fail(n, "not a count from 0 to 2^53, as 12 or 0.5")
 		v = 0
 	}
 	r.count[i] += r.times * v

@@ -344,7 +344,7 @@ func (t Tally) print(out io.Writer, counts aggregate.Counts, u places.Unit, radi
 		return err
 	}
 	fmt.Fprintf(out, "\nThe reports as they are (raw). A release moves its owner to hide where they are, so these shares are no map:\n")
-	fmt.Fprintf(out, "Bias      %s.\n", t.Bias.text(u, t.noBias))
+	fmt.Fprintf(out, "Bias      of these, not of the map: %s.\n", t.Bias.text(u, t.noBias))
 	fmt.Fprintf(out, "Sampling  with probability %v all bands hold the shares of very many reports; none is wider than %.2g on a side.\n\n",
 		t.Confidence, radius)
 	return printPoints(out, t.Points, top)

@@ -99,6 +99,9 @@ func simulate(ctx context.Context, c *cli.Command) error {
 	if err := device.WriteFiles(c.Root().Writer, device.Output{Path: c.String("out"), Fill: fill}); err != nil {
 		return err
 	}
+	if c.Root().Bool("quiet") {
+		return nil
+	}
 	to := c.Root().Writer
 	if c.String("out") == "-" {
 		to = c.Root().ErrWriter
