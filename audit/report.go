@@ -137,7 +137,7 @@ func (c Certified) text() string {
 // sentences says what the statistics found and what they could have found.
 func (st Statistics) sentences() []string {
 	out := []string{
-		fmt.Sprintf("%d draws for each of %d inputs; false-alarm rate %v, of which %v for each bound.", st.Samples,
+		fmt.Sprintf("%d draws for each of %d clients; false-alarm rate %v, of which %v for each bound.", st.Samples,
 			len(st.Inputs), st.FalseAlarm.short(), st.Level.short()),
 	}
 	loss := fmt.Sprintf("The loss is at least %v, and eps is %s: ", st.Lower.short(), st.Epsilon)
@@ -152,8 +152,8 @@ func (st Statistics) sentences() []string {
 		cell := fmt.Sprintf("%s, output %s, was drawn %d times; its probability is in [%v, %v], published is %v",
 			l.Row, l.Output, l.Count, l.Lower.short(), l.Upper.short(), l.Published.short())
 		g := l.Together
-		set := fmt.Sprintf("%s, whose outputs drawn too often in one half of the draws (%d of them) had %d of the %d in the other half; published is %v",
-			g.Row, g.Outputs, g.Count, g.Draws, g.Published.short())
+		set := fmt.Sprintf("%s: in one half of its draws, %d outputs came more often than published; in the other half, they have %d "+
+			"of %d draws, and their published share is %v", g.Row, g.Outputs, g.Count, g.Draws, g.Published.short())
 		if l.Differs {
 			out = append(out, fmt.Sprintf("The draws DIFFER from the published rows in %d of %d cells. Worst: %s.", l.Outside,
 				l.Cells, cell),
@@ -183,9 +183,9 @@ func (l ColumnLimit) sentence(target Real) string {
 		s += fmt.Sprintf("a loss of eps + %v is flagged with probability 1/2", l.Overshoot.short())
 	}
 	if l.Needed == 0 {
-		return s + fmt.Sprintf("; eps + %v would need more than 2^40 draws per input.", target.short())
+		return s + fmt.Sprintf("; eps + %v would need more than 2^40 draws for each client.", target.short())
 	}
-	return s + fmt.Sprintf("; eps + %v would need %v draws per input.", target.short(), Real(l.Needed).short())
+	return s + fmt.Sprintf("; eps + %v would need %v draws for each client.", target.short(), Real(l.Needed).short())
 }
 
 // gates says in words which gates rejected a control.
@@ -201,7 +201,10 @@ func (c Control) gates() string {
 		by = append(by, fmt.Sprintf("law of draws at n = %d", c.N))
 	}
 	s := "rejected by " + strings.Join(by, ", ")
-	if len(by) == 0 {
+	switch {
+	case len(by) == 0 && !c.planted():
+		s = "has no bug, and no gate rejects it"
+	case len(by) == 0:
 		s = "rejected by no gate"
 	}
 	if !c.Found {
@@ -239,9 +242,9 @@ func (r Report) controls() (found, hidden string) {
 	}
 	found = fmt.Sprintf("%d of %d planted bugs found by the gates that must find them", seen, planted)
 	if !fair {
-		found += "; FALSE ALARM on the mechanism without a bug"
+		found += "; FALSE ALARM on a mechanism without a bug"
 	} else {
-		found += ", nothing found in the mechanism without a bug"
+		found += fmt.Sprintf(", nothing found in the %d mechanisms without a bug", len(r.Controls)-planted)
 	}
 	if len(blind) == 0 {
 		return found, "nothing"

@@ -451,7 +451,8 @@ func (r *Report) conclude() {
 	case st == nil:
 		r.Verdict, r.Passed = "passed: the integers carry the guarantee; nothing was sampled", true
 	default:
-		r.Verdict = fmt.Sprintf("passed: the integers carry the guarantee, and %d draws per input show no violation of eps = %s", st.Samples, st.Epsilon)
+		r.Verdict = fmt.Sprintf("passed: the integers carry the guarantee, and %d draws for each of %d clients show no violation of eps = %s "+
+			"(the policy has %d inputs)", st.Samples, len(st.Inputs), st.Epsilon, r.Policy.Inputs)
 		r.Passed = true
 	}
 }
