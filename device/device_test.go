@@ -611,7 +611,7 @@ func TestWait(t *testing.T) {
 	args := []string{"release", "-ledger", "ledger", "-epoch", "old", "p", "counts"}
 	for _, wait := range []string{"0s", "30ms"} {
 		if status, _, errs := try(t, dir, "", append(args, "-wait", wait)...); status != Bad ||
-			!strings.Contains(errs, "in use") {
+			!strings.Contains(errs, "in use") || !strings.Contains(errs, "ledger.lock") || !strings.Contains(errs, "-wait") {
 			t.Errorf("-wait %s: status %d, %q", wait, status, errs)
 		}
 	}

@@ -355,5 +355,8 @@ func (r *release) openLedger(ctx context.Context, eps ldp.Epsilon) (*ledger.Book
 	if err != nil && !strings.Contains(err.Error(), r.ledger) {
 		err = fmt.Errorf("ledger %s: %w", r.ledger, err)
 	}
+	if errors.Is(err, ledger.ErrLocked) {
+		err = fmt.Errorf("%w; -wait 10s waits for it", err)
+	}
 	return l, err
 }

@@ -127,7 +127,7 @@ def check_labels(f, k, kv):
         names = (labels or []) + more
         need(all(short(s, 1, 256) for s in names) and len(set(names)) == len(names), "texts of labels")
 def members(data, fields, most):  # the text of each: it ends with its line, but that of rows; no text has line ends
-    need(len(data) <= most and data[:3] + data[-3:] == b'{\n"\n}\n' and data.count(b'\n"') < 30, "not an object of few lines")
+    need(len(data) <= most and data[:3] + data[-3:] == b'{\n"\n}\n' and data.count(b'\n"') < 30, "cut off, or not of few lines")
     pairs = [line.split('":', 1) for line in data[3:-3].decode("utf-8").split(',\n"')]
     names = [name for name, *_ in pairs]
     need(names == [name for name in fields if name in names or name != "input_aliases"], "members, or their order")

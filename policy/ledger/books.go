@@ -197,7 +197,7 @@ func openBooks(store Store, opt Options) (*Books, error) {
 		return nil, fmt.Errorf("%w: no store", ErrUnusable)
 	}
 	if !isWord(opt.Epoch) {
-		return nil, fmt.Errorf("%w: %q", ErrEpoch, opt.Epoch)
+		return nil, fmt.Errorf("%w: %.80q, want 1 to 64 letters, digits or . _ : -, without spaces", ErrEpoch, opt.Epoch)
 	}
 	var budget *big.Rat
 	if opt.Budget != "" {

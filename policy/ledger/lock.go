@@ -130,6 +130,9 @@ func judge(f found, me owner, start func(pid string) string) (verdict string) {
 // lock takes the lock at path, as docs/spec/ledger.md describes it, or fails at once.
 func lock(path string) (unlock func() error, err error) {
 	me := self()
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s for the ledger: %w", filepath.Dir(path), fs.ErrNotExist)
+	}
 	f, err := look(path)
 	if err != nil {
 		return nil, err
@@ -256,6 +259,9 @@ func otherLock(path string) error {
 	return fmt.Errorf("%w: the lock %s is there; if no program has the ledger open, and it is no file or folder of "+
 		"yours, remove it", ErrLocked, path)
 }
+
+// inUse says that another program has the file at path: the lock, or the ledger by another name.
+func inUse(path string) error { return fmt.Errorf("%w: another program has %s", ErrLocked, path) }
 
 // noLock says that what is at path stays as it is.
 func noLock(path string) error {

@@ -46,7 +46,7 @@ func claim(f *os.File, path string, me owner) error {
 		return err
 	}
 	if !isAt(f, path) {
-		return ErrLocked // who had it has removed the file since it was opened
+		return inUse(path) // who had it has removed the file since it was opened
 	}
 	return sign(f, path, me)
 }
@@ -71,7 +71,7 @@ func lockFile(f *os.File) error {
 		}
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrLocked
+		return inUse(f.Name())
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrUnusable, f.Name(), err)

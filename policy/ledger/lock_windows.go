@@ -24,7 +24,7 @@ func hold(path string, me owner) (unlock func() error, err error) {
 	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil,
 		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL|openReparsePoint, 0)
 	if errors.Is(err, sharingViolation) {
-		return nil, ErrLocked
+		return nil, inUse(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrUnusable, path, err)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -183,9 +184,25 @@ func TestLedgerWords(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "my.ledger")
 	reopen(t, path, "e", "1")
-	if _, err := Open(path, Options{Epoch: "e"}); err == nil ||
-		kernelLocks && strings.Contains(err.Error(), path) {
-		t.Errorf("%v: who opens a ledger knows its name", err)
+	if _, err := Open(path, Options{Epoch: "e"}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), path+".lock") {
+		t.Errorf("%v: the lock is not named", err)
+	}
+	nowhere := filepath.Join(t.TempDir(), "nodir")
+	if _, err := Open(filepath.Join(nowhere, "l"), Options{Epoch: "e", Budget: "1"}); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "no folder "+nowhere+" ") {
+		t.Errorf("%v: the folder is not named", err)
+	}
+	if _, err := New(new(memory), Options{Epoch: "a b", Budget: "1"}); !errors.Is(err, ErrEpoch) ||
+		!strings.Contains(err.Error(), "letters, digits") {
+		t.Errorf("%v: it does not say what an epoch is", err)
+	}
+	other := filepath.Join(t.TempDir(), "counts")
+	if err := os.WriteFile(other, []byte("label,count\nhome,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(other, Options{Epoch: "e"}); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "not a ledger") || strings.Contains(err.Error(), "chain") {
+		t.Errorf("%v: a file that is no ledger", err)
 	}
 	// A ledger of nobody has no books.
 	for _, l := range []Ledger{UnaccountedForTesting(), (*Books)(nil), &Books{}} {

@@ -84,6 +84,9 @@ func (s *state) line(line string) error {
 	body := line[:max(cut, 0)]
 	sum := follow(s.chain, body)
 	if hex.EncodeToString(sum[:]) != line[cut+1:] {
+		if s.chain == ([sha256.Size]byte{}) && !startsLikeLedger(line) {
+			return fmt.Errorf("%w: not a ledger, which begins with %s", ErrCorrupt, ledgerMagic)
+		}
 		return fmt.Errorf("%w: the hash chain breaks here", ErrCorrupt)
 	}
 	s.chain = sum

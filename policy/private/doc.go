@@ -33,9 +33,9 @@
 //   - A user is 1 to 256 bytes of UTF-8 without control characters, the same on every line.
 //   - Label and user may stand in quotation marks, within which a quotation mark is doubled; they must if
 //     they have a comma or start with a quotation mark.
-//   - A count is a decimal, 0 <= count <= 2^53, with an optional exponent (12, 0.5, 1e-3), of at most 64
-//     characters, taken as the nearest float64. No sign, no space, no NaN, and no decimal comma: semicolons and tabs
-//     separate no fields here, as they do in public tables.
+//   - A count is a decimal with an optional exponent (12, 0.5, 1e-3), of at most 64 characters, taken as the nearest
+//     float64, which is from 0 to 2^53. No sign, no space, no NaN, and no decimal comma: semicolons and tabs separate
+//     no fields here, as they do in public tables.
 //   - Counts of one label add up. Inputs that are not named have count 0.
 //   - Data that start with the bytes 1f 8b are gzip (RFC 1952): one or more complete members with correct checksums,
 //     and nothing after the last. The text is the concatenation of the members.
