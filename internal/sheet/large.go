@@ -185,8 +185,8 @@ func (r *raster) fits(col, row int, allowed func(place int) bool) bool {
 func (r *raster) take(a plane.Point, box bool) {
 	row, col := r.index(a)/r.cols, r.index(a)%r.cols
 	w, h := 0, 0
-	if box {
-		w, h = halfWidth, halfHeight
+	if box { // and so much beside it that two numbers are not read as one
+		w, h = 2*halfWidth, halfHeight
 	}
 	for y := max(row-h, 0); y <= min(row+h, r.rows-1); y++ {
 		for x := max(col-w, 0); x <= min(col+w, r.cols-1); x++ {
@@ -225,13 +225,13 @@ func (d *drawing) number(p Panel, r *raster, at []plane.Point) {
 			continue
 		}
 		if r.take(a, true); !own(r.place[r.index(a)]) {
-			d.Leaders = append(d.Leaders, r.leader(from, a))
+			d.Leaders = append(d.Leaders, r.leader(r.seen(name.Place, a), a)) // to its edge, so that its colour is seen
 		}
 		d.Names = append(d.Names, text{number(a.X), number(a.Y + 0.35*r.font), "", strconv.Itoa(n + 1)})
 	}
 }
 
-// seen returns the point nearest to a place where it is seen.
+// seen returns the point nearest to another where a place is seen.
 func (r *raster) seen(place int, at plane.Point) plane.Point {
 	best, least := at, math.Inf(1)
 	for n, i := range r.place {
