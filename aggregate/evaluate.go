@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -37,9 +36,6 @@ func Evaluate(ctx context.Context, c cost.Matrix, truth, histogram []float64) (E
 		return Evaluation{}, err
 	}
 	r, err := mincostflow.Transport(ctx, c, truth, histogram)
-	if errors.Is(err, wpmerr.ErrShape) {
-		return Evaluation{}, fmt.Errorf("%w: %w", ErrShape, err)
-	}
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -59,13 +55,10 @@ func normalised(what string, x []float64) ([]float64, error) {
 		return nil, fmt.Errorf("%w: %s has no entries", ErrShape, what)
 	}
 	var top float64
-	for i, v := range x {
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return nil, fmt.Errorf("%w: %s[%d] is %v", ErrNotFinite, what, i, v)
-		case v < 0:
-			return nil, fmt.Errorf("%w: %s[%d] is %v", ErrNegative, what, i, v)
-		}
+	if err := wpmerr.Masses(what, x); err != nil {
+		return nil, err
+	}
+	for _, v := range x {
 		top = max(top, v)
 	}
 	if top == 0 {

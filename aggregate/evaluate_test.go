@@ -3,6 +3,7 @@ package aggregate
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -24,5 +25,13 @@ func TestEvaluateStops(t *testing.T) {
 	e, err := Evaluate(ctx, ring, a, b)
 	if !errors.Is(err, wpmerr.ErrNotConverged) || !errors.Is(err, context.Canceled) || e != (Evaluation{}) {
 		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestEvaluateTexts: an error says once what is wrong.
+func TestEvaluateTexts(t *testing.T) {
+	_, err := Evaluate(context.Background(), nil, []float64{1}, []float64{1})
+	if !errors.Is(err, ErrShape) || strings.Count(err.Error(), ": ") != 1 {
+		t.Error(err)
 	}
 }

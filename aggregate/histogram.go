@@ -6,16 +6,17 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/internal/binomial"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// Errors of this package. They are wrapped with what, where and the value.
+// Errors of this package, and those of wpmerr that it shares. They are wrapped with what, where and the value.
 var (
-	ErrShape      = errors.New("aggregate: wrong length")
+	ErrShape      = wpmerr.ErrShape
 	ErrIndex      = errors.New("aggregate: no such point")
 	ErrEmpty      = errors.New("aggregate: no releases")
 	ErrConfidence = errors.New("aggregate: confidence out of range")
-	ErrNotFinite  = errors.New("aggregate: not a finite number")
-	ErrNegative   = errors.New("aggregate: negative")
+	ErrNotFinite  = wpmerr.ErrNotFinite
+	ErrNegative   = wpmerr.ErrNegative
 )
 
 // DefaultConfidence is that of a zero Settings.

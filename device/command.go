@@ -154,7 +154,7 @@ func (e *Env) dispatch(ctx context.Context, commands []*Command, args []string) 
 		for _, c := range commands {
 			fmt.Fprintf(w, "%s %s\t%s\n", e.Program, c.Name, c.Summary)
 		}
-		fmt.Fprintf(w, "\n\"%s COMMAND -help\" has the flags. Exit status: 0 yes, 1 no, 2 bad usage or input.\n", e.Program)
+		fmt.Fprintf(w, "\n\"%s COMMAND -help\" has the flags. Exit status: 0 yes, 1 no, 2 bad usage or input, 130 interrupted.\n", e.Program)
 		return w.Flush()
 	}
 	i := slices.IndexFunc(commands, func(c *Command) bool { return c.Name == args[0] })

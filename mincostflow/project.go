@@ -18,7 +18,7 @@ import (
 // The result holds the projection q, a plan, and dual potentials, with bounds that Verify can
 // recompute exactly. See the package comment for what is guaranteed and what it costs.
 //
-// Bad input gives one of the errors of this package and an empty Result. ErrNotConverged (the context ended) comes with
+// Bad input gives one of the errors of wpmerr and an empty Result. ErrNotConverged (the context ended) comes with
 // a feasible Result whose bounds hold. Once the context has ended, every processor reads at most 32 more rows of the
 // cost. So Result.Plan may then move less than all mass, and Upper charges the missing mass at the largest cost.
 func Project(ctx context.Context, p projection.Problem, settings Settings) (Result, error) {

@@ -60,7 +60,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, settings
 }
 
 // Project projects one distribution, given as in Problem, and fills r, reusing its slices. Bad input gives one of the
-// errors of this package and an empty r. ErrNotConverged comes with a feasible result whose bounds hold. Verify it with
+// errors of wpmerr and an empty r. ErrNotConverged comes with a feasible result whose bounds hold. Verify it with
 // the Problem that the distribution makes together with the cost and the bounds.
 func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) error {
 	if r == nil {

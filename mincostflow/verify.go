@@ -33,8 +33,9 @@ func Verify(ctx context.Context, p projection.Problem, r Result) (upper, lower *
 }
 
 // VerifyTransport is Verify for a Result of Transport. Errors: those of Verify.
-func VerifyTransport(ctx context.Context, c cost.Matrix, a, b []float64, r Result) (upper, lower *big.Rat, err error) {
-	v, err := verify.NewTransport(c, a, b, r.Q, r.Potentials)
+func VerifyTransport(ctx context.Context, c cost.Matrix, source, target []float64, r Result) (
+	upper, lower *big.Rat, err error) {
+	v, err := verify.NewTransport(c, source, target, r.Q, r.Potentials)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,7 +32,7 @@
 //
 // # Solvers
 //
-// Packages mincostflow (exact) and sinkhorn (entropic) take and return these types and use the errors defined here, so
+// Packages mincostflow (exact) and sinkhorn (entropic) take and return these types and use the errors of wpmerr, so
 // errors.Is(err, wpmerr.ErrNotConverged) works for both. Instance, with its Source and its Box, CheckRow and Stream are
 // what solvers share; they are exported for authors of other solvers. Package projection/verify checks the answers and
 // imports no solver.

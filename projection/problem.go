@@ -63,9 +63,9 @@ func CheckRow(i int, row []float64, kv int) error {
 			continue
 		}
 		if math.IsNaN(c) || math.IsInf(c, 0) {
-			return fmt.Errorf("%w: %w", wpmerr.ErrNotFinite, &cost.EntryError{I: i, J: j, Value: c, Err: wpmerr.ErrNotFinite})
+			return &cost.EntryError{I: i, J: j, Value: c, Err: wpmerr.ErrNotFinite}
 		}
-		return fmt.Errorf("%w: %w", wpmerr.ErrNegative, &cost.EntryError{I: i, J: j, Value: c, Err: wpmerr.ErrNegative})
+		return &cost.EntryError{I: i, J: j, Value: c, Err: wpmerr.ErrNegative}
 	}
 	return nil
 }

@@ -222,3 +222,17 @@ func TestInstance(t *testing.T) {
 		}
 	}
 }
+
+// TestEntryOnce: the error about an entry says once what is wrong, and where.
+func TestEntryOnce(t *testing.T) {
+	for _, c := range []struct {
+		entry float64
+		want  string
+	}{
+		{math.NaN(), "value not finite: C[3][1] = NaN"}, {-2, "negative value: C[3][1] = -2"},
+	} {
+		if err := CheckRow(3, []float64{0, c.entry}, 2); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}

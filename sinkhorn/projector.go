@@ -78,7 +78,7 @@ func NewProjector(ctx context.Context, c cost.Matrix, lo, hi []float64, reg floa
 	return p, nil
 }
 
-// Project projects one distribution, given as in Problem, and fills r. Bad input gives one of the errors of this package
+// Project projects one distribution, given as in Problem, and fills r. Bad input gives one of the errors of package wpmerr
 // and an empty r. ErrNotConverged comes with a feasible result whose bounds hold. To verify the result, pass Verify a
 // Problem of this distribution with the cost, the bounds and Reg.
 func (p *Projector) Project(ctx context.Context, source []float64, support []int, r *Result) (err error) {

@@ -33,7 +33,7 @@ func Changes(ctx context.Context, from, to Epoch, regions [][]float64, s Setting
 		var err error
 		shares[n], err = e.World.Regions(ctx, e.Counts, regions, atlas.Settings{Prior: s.Prior, Level: s.Level})
 		if err != nil {
-			return nil, fmt.Errorf("epoch %s: %w", e.Name, err)
+			return nil, fmt.Errorf("epoch %s: %w", e.label(), err)
 		}
 	}
 	var list []Change

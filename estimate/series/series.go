@@ -1,11 +1,13 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/atlas"
@@ -60,7 +62,7 @@ func Maps(ctx context.Context, epochs []Epoch, s Settings) ([]Moment, error) {
 	for t := range epochs {
 		m, err := w.next(t)
 		if err != nil {
-			return nil, fmt.Errorf("epoch %s: %w", epochs[t].Name, err)
+			return nil, fmt.Errorf("epoch %s: %w", epochs[t].label(), err)
 		}
 		list = append(list, m)
 		if s.Progress != nil {
@@ -70,29 +72,32 @@ func Maps(ctx context.Context, epochs []Epoch, s Settings) ([]Moment, error) {
 	return list, nil
 }
 
+// label is the name of an epoch in an error, or its number if it has none.
+func (e Epoch) label() string { return cmp.Or(e.Name, strconv.Itoa(e.Number)) }
+
 func check(epochs []Epoch) error {
 	if len(epochs) == 0 {
 		return fmt.Errorf("%w: no epochs", wpmerr.ErrShape)
 	}
 	for t, e := range epochs {
 		if e.World.Channel == nil {
-			return fmt.Errorf("epoch %s: %w: none", e.Name, estimate.ErrChannel)
+			return fmt.Errorf("epoch %s: %w: its world has none", e.label(), estimate.ErrChannel)
 		}
 		k, kv := e.World.Channel.Dims()
 		first, _ := epochs[0].World.Channel.Dims()
 		switch {
 		case k != first:
-			return fmt.Errorf("%w: epoch %s has %d places, and %s has %d", wpmerr.ErrShape, e.Name, k, epochs[0].Name, first)
+			return fmt.Errorf("%w: epoch %s has %d places, and %s has %d", wpmerr.ErrShape, e.label(), k, epochs[0].label(), first)
 		case len(e.Counts) != kv:
-			return fmt.Errorf("%w: epoch %s has %d counts for %d outputs", wpmerr.ErrShape, e.Name, len(e.Counts), kv)
+			return fmt.Errorf("%w: epoch %s has %d counts for %d outputs", wpmerr.ErrShape, e.label(), len(e.Counts), kv)
 		case t > 0 && e.Number <= epochs[t-1].Number:
-			return fmt.Errorf("%w: epoch %s is not after %s", wpmerr.ErrShape, e.Name, epochs[t-1].Name)
+			return fmt.Errorf("%w: epoch %s is not after %s", wpmerr.ErrShape, e.label(), epochs[t-1].label())
 		case e.World.Geometry == nil:
-			return fmt.Errorf("epoch %s: %w", e.Name, estimate.ErrNoGeometry)
+			return fmt.Errorf("epoch %s: %w", e.label(), estimate.ErrNoGeometry)
 		case e.reports() == 0:
-			return fmt.Errorf("epoch %s: %w: no reports; leave the epoch out", e.Name, estimate.ErrCounts)
+			return fmt.Errorf("epoch %s: %w: no reports; leave the epoch out", e.label(), estimate.ErrCounts)
 		case t > 0 && !sameDistances(e.World, epochs[t-1].World):
-			return fmt.Errorf("%w: epoch %s has other distances between its places than %s", wpmerr.ErrShape, e.Name, epochs[t-1].Name)
+			return fmt.Errorf("%w: epoch %s has other distances between its places than %s", wpmerr.ErrShape, e.label(), epochs[t-1].label())
 		}
 	}
 	return nil

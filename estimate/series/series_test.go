@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -336,6 +337,10 @@ func TestErrors(t *testing.T) {
 		if _, err := Maps(c.ctx, c.epochs, Settings{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
+	}
+	nameless := with(func(e *Epoch) { e.Name, e.Number, e.World = "", 7, atlas.World{} })
+	if _, err := Maps(ctx, nameless, Settings{}); err == nil || !strings.HasPrefix(err.Error(), "epoch 7: ") {
+		t.Errorf("an epoch without a name: %v", err)
 	}
 	if _, err := Maps(ctx, []Epoch{good}, Settings{Prior: []float64{1}}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("a short prior: %v", err)
