@@ -48,7 +48,8 @@ func (r Result) pictures() (names []string, pictures []sheet.Picture) {
 	means := sheet.Picture{
 		Title: fmt.Sprintf("What the mechanisms draw from at ε = %s, the mean of all users", c.Epsilon), Places: places,
 		Text: "No chance is in these maps: it is how far a mechanism bends the truth by itself. The Kullback-Leibler projection " +
-			"(KPM) moves mass to all cells alike, near or far. The Wasserstein projection (WPM) moves it nearby.",
+			"(KPM) moves mass to all cells alike, near or far. The Wasserstein projection (WPM) moves it nearby. A panel of one shade is no " +
+			"fault of the picture: its mechanism spreads every user over the whole city.",
 		Panels: []sheet.Panel{truth},
 	}
 	at := slices.Index(c.Epsilons, c.Epsilon)

@@ -151,6 +151,13 @@ func TestLarge(t *testing.T) {
 	if strings.Count(page, "<script>") != 1 {
 		t.Error("no script that saves the picture")
 	}
+	// The legend is with the large map, also on paper, and says what the colours in a group are.
+	first := regexp.MustCompile(`(?s)<div class="first">.*?</div>`).FindString(page)
+	if strings.Count(page, `<ul class="key"`) != 1 || !strings.Contains(first, `<ul class="key"`) || !strings.Contains(first, "for each place") ||
+		!strings.Contains(first, "Where people are") || strings.Contains(first, "guess, without a report") ||
+		!strings.Contains(page, ".first, tr, h2 { break-inside: avoid; }") {
+		t.Errorf("the large map has the legend %q", first)
+	}
 }
 
 // TestNumbers: each number is on its own group, or a line leads from it to its place; it is on no other group's
