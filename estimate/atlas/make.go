@@ -43,7 +43,7 @@ func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map
 			return m, err
 		}
 	}
-	m.Parts = partsOf(m.Estimate, m.Of, m.Squares)
+	m.Parts = partsOf(m.Estimate, m.Drawn, m.Of, m.Squares)
 	m.Headline = m.headline(w.name)
 	return m, nil
 }

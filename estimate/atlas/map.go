@@ -19,9 +19,11 @@ type Map struct {
 	// Level of the squares, 0 for places; their side is 2^Level cells of a grid, which Side is, else 0.
 	Level int
 	Side  int
-	Of    []int     // the square of each input
-	Parts []Part    // the squares, the largest share first
-	Drawn []float64 // of the k inputs: the mass of each square, spread within it like the guess
+	Of    []int  // the square of each input
+	Parts []Part // the squares, the largest share first
+	// Drawn are shares of the k inputs: the mass of each square, spread within it like the guess. One of Single has at
+	// least the lower end of its interval, and at most the upper end.
+	Drawn []float64
 	// Single are the largest places, at most three and largest first, that have more than the guess in every map that
 	// the counts do not contradict. Each is a square by itself. Tested says that places were looked at.
 	Single []int

@@ -92,6 +92,7 @@ func (m *Map) name(above []known) {
 		}
 		m.Single, m.bands = append(m.Single, a.place), append(m.bands, a.share)
 	}
+	whole := m.Of
 	size := make([]int, m.Squares)
 	for _, b := range m.Of {
 		size[b]++
@@ -108,6 +109,41 @@ func (m *Map) name(above []known) {
 		m.Of, m.Squares = renumbered(apart)
 		m.Drawn = block(m.Estimate, m.Of, m.Squares)
 	}
+	for n, i := range m.Single {
+		m.settle(i, m.bands[n], whole)
+	}
+}
+
+// settle draws a place with a share of its interval, where the estimate has another: what is more, or less, is taken from
+// the other places of its square, or of the whole map if there is none.
+func (m *Map) settle(i int, b estimate.Share, whole []int) {
+	most := m.mates(i, whole)
+	if !(most > 0) {
+		whole = make([]int, len(whole))
+		most = m.mates(i, whole)
+	}
+	share := min(max(m.Drawn[i], b.Lower), b.Upper, m.Drawn[i]+most)
+	if share == m.Drawn[i] || !(most > 0) {
+		return
+	}
+	part := (most + m.Drawn[i] - share) / most
+	m.Drawn = slices.Clone(m.Drawn) // it may be the estimate itself
+	for j := range m.Drawn {
+		if whole[j] == whole[i] && !slices.Contains(m.Single, j) {
+			m.Drawn[j] *= part
+		}
+	}
+	m.Drawn[i] = share
+}
+
+// mates returns what the other places in the square of i have, but for those that are named.
+func (m *Map) mates(i int, whole []int) (sum float64) {
+	for j, v := range m.Drawn {
+		if whole[j] == whole[i] && !slices.Contains(m.Single, j) {
+			sum += v
+		}
+	}
+	return sum
 }
 
 // joined returns the finest partition that neither of two partitions divides.
@@ -175,7 +211,7 @@ func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int
 			return nil, false, err
 		}
 	}
-	parts := partsOf(e, of, n)
+	parts := partsOf(e, e.Shares, of, n)
 	var regions [][]float64
 	for _, part := range parts[:min(n, looked)] {
 		if !(part.Share > part.Guess) {
@@ -241,8 +277,8 @@ func block(e Estimate, of []int, n int) []float64 {
 	return out
 }
 
-// partsOf lists n squares, the largest share first.
-func partsOf(e Estimate, of []int, n int) []Part {
+// partsOf lists n squares, the largest share first, by what is drawn; their centers are those of the estimate.
+func partsOf(e Estimate, drawn []float64, of []int, n int) []Part {
 	out := make([]Part, n)
 	for i := range out {
 		out[i].Center = -1
@@ -254,7 +290,7 @@ func partsOf(e Estimate, of []int, n int) []Part {
 		}
 		p.Size++
 		p.Guess += e.Guess[i]
-		p.Share += e.Shares[i]
+		p.Share += drawn[i]
 		if i < len(e.Raw) {
 			p.Raw += e.Raw[i]
 		}

@@ -54,7 +54,7 @@ func row(p plane.Places) plane.Places {
 func resolved(p estimate.Problem, e Estimate, at plane.Places) (Map, error) {
 	m := Map{Estimate: e}
 	err := m.resolve(context.Background(), p, at)
-	m.Parts = partsOf(e, m.Of, m.Squares)
+	m.Parts = partsOf(e, m.Drawn, m.Of, m.Squares)
 	return m, err
 }
 
@@ -127,6 +127,42 @@ func TestNamed(t *testing.T) {
 		part := slices.IndexFunc(got.Parts, func(p Part) bool { return p.Center == i })
 		if part < 0 || got.Parts[part].Size != 1 || got.Parts[part].Share != r.Shares[i] {
 			t.Errorf("place %d is named, and no part by itself: %+v", i, got.Parts)
+		}
+	}
+}
+
+// TestSettled: a place that is named is drawn with a share of its interval, also where an estimate smooths its peak away;
+// the map stays a distribution, and its parts have what is drawn.
+func TestSettled(t *testing.T) {
+	for _, counts := range [][]uint64{{6, 4, 0, 5, 0, 3, 3, 4}, {100, 100, 100, 100, 100, 9000, 9000, 9000}} {
+		p, r, at := problem(t, counts, 10)
+		for i := range r.Shares {
+			r.Shares[i] = 0.15*r.Shares[i] + 0.85/8
+		}
+		got, err := resolved(p, r, row(at))
+		if err != nil || len(got.Single) == 0 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		outside := false
+		for n, i := range got.Single {
+			b := got.bands[n]
+			outside = outside || r.Shares[i] < b.Lower
+			if got.Drawn[i] < b.Lower || got.Drawn[i] > b.Upper {
+				t.Errorf("place %d is drawn with %v, of [%v, %v]", i, got.Drawn[i], b.Lower, b.Upper)
+			}
+		}
+		if !outside {
+			t.Errorf("no estimate is outside of its interval: %v, %+v", r.Shares, got.bands)
+		}
+		sum, parts := 0.0, 0.0
+		for _, v := range got.Drawn {
+			sum += v
+		}
+		for _, part := range got.Parts {
+			parts += part.Share
+		}
+		if math.Abs(sum-1) > 32*0x1p-53 || math.Abs(parts-1) > 32*0x1p-53 { // a dozen roundings of shares
+			t.Errorf("shares of %v and %v", sum, parts)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (m Map) headline(label func(int) string) string {
 		var list []string
 		for n, i := range m.Single {
 			b := m.bands[n]
-			share := plane.Exact(plane.Rounded(m.Shares[i], (b.Upper-b.Lower)/2))
+			share := plane.Exact(plane.Rounded(m.Drawn[i], (b.Upper-b.Lower)/2))
 			list = append(list, fmt.Sprintf("%s %s (%s)", label(i), share, plane.Interval(plane.Outward(b.Lower, b.Upper))))
 		}
 		if len(list) == 1 {
