@@ -59,7 +59,7 @@ func groupsOf(ctx context.Context, w atlas.World, m atlas.Map, counts []uint64, 
 			regions, g.Share = append(regions, make([]float64, len(g.Of))), append(g.Share, 0)
 		}
 		regions[n][i], g.Of[i] = 1, n
-		g.Share[n] += m.Shares[i]
+		g.Share[n] += m.Drawn[i]
 	}
 	list, err := w.Regions(ctx, counts, regions, s)
 	for _, r := range list {
