@@ -62,6 +62,13 @@ func TestPlan(t *testing.T) {
 		"W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, " to ") {
 		t.Errorf("without a prior:\n%s", text)
 	}
+	// The better policy is named where the plain one is forecast, and not where it is itself.
+	for objective, named := range map[string]bool{"uniform": true, "map": false} {
+		if text := must(t, "", "plan", "-ring", "6", "-eps", "2", "-devices", "50", "-objective", objective); strings.Contains(text,
+			"-objective map forecasts") != named {
+			t.Errorf("-objective %s:\n%s", objective, text)
+		}
+	}
 	// The range of the guess says whether one's own truth is among the worlds.
 	guess := planOf(t, "-grid", "4x4", "-eps", "1", "-devices", "100").Rows[0].Guess
 	want := fmt.Sprintf("and the even map is %.3g to %.3g cells from the truth.", guess.Low, guess.High)

@@ -40,7 +40,9 @@ func Command() *cli.Command {
 			"Without -prior, the worlds are maps of all kinds, and the answer is a range, relative to the guess. Where\n" +
 			"places are chosen as the population lives, as shops are, the guess is good, and only -prior shows it.\n" +
 			"-target asks for the least number of devices at each eps, or with -devices for the least eps. Both are tried\n" +
-			"along 1, 1.5, 2, 3, 5, 7, 10, and so on.\n" +
+			"along 1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 5, and so on.\n" +
+			"The plain policy of \"wpm design\" is forecast; -objective map forecasts that of \"wpm design -devices N\", which\n" +
+			"is made for the map of N devices.\n" +
 			"Beside the map stands what no mechanism at that eps, and no reader of its reports, passes for every population,\n" +
 			"where distances are W_1 and inputs are outputs. -shuffled adds what the reports guarantee together if only\n" +
 			"their sum or their mixture is seen, and -central finds the eps of each report for that.\n" +
@@ -544,6 +546,9 @@ signal: ok if the map is at most 0.7 times as far from the truth as the guess, n
 weak. It is not ok where half of the error comes from places with the same report odds.
 `)
 	p.explainBounds(&b)
+	if p.Objective == wpm.Uniform.String() {
+		fmt.Fprint(&b, "\nThis is the plain policy. -objective map forecasts that of \"wpm design -devices N\", made for the map of N devices.\n")
+	}
 	if !p.Prior && len(p.Rows) > 0 {
 		fmt.Fprintf(&b, "\nNo prior was given, so the worlds are maps of all kinds: some nearly even, some with everybody at a few places.\n"+
 			"In eight of ten worlds, map/guess is in the range above, and the even map is %.3g to %.3g %s from the truth.\n"+
