@@ -305,3 +305,27 @@ func TestCountErrors(t *testing.T) {
 		must(t, "", strings.Fields(args)...)
 	}
 }
+
+// TestUnexplainedReports: reports that are all of one output are mapped, with a warning, a word in the notes, and a member
+// of the JSON; others have none of these.
+func TestUnexplainedReports(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "p")
+	must(t, "", "design", "-grid", "4x4", "-eps", "2", "-table", "none", "-menu", "no", "-o", file)
+	lines := strings.SplitAfter(reportsOf(t, file, 1600, 0), "\n")
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"one output": {strings.Repeat(lines[0], 1600), true}, "all outputs": {strings.Join(lines, ""), false},
+	} {
+		status, out, errs := try(t, c.text, "aggregate", "-json", file)
+		if status != device.Yes || strings.Contains(out, `"unexplained": true`) != c.want ||
+			strings.Contains(errs, "warning: No map explains these counts") != c.want {
+			t.Errorf("%s: status %d, %s\n%.300s", name, status, errs, out)
+		}
+		if _, out, _ := try(t, c.text, "aggregate", file); strings.Contains(out, "No map explains") != c.want {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}

@@ -94,12 +94,19 @@ const small = 0.005
 // estimated is what holds of every map that a model makes.
 const estimated = "It is an estimate: how far it may be off is not proved."
 
+// Unexplained is what people are told of a map that is.
+const Unexplained = "No map explains these counts: honest reports are so far from every map less than once in a million times. " +
+	"Some are of another policy, changed or made up, and the stated error does not hold."
+
 // Assumes says in words what is in a map beside the counts. prior names the guess: the same share at every
 // place, or a file.
 func (m Map) Assumes(prior string) string {
 	text := ""
+	if m.Unexplained {
+		text = Unexplained + " "
+	}
 	if m.Biased {
-		text = "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
+		text += "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
 			"More reports do not lessen that, and may make the map worse. No error is stated, because nobody knows it. "
 	}
 	switch m.Estimator {

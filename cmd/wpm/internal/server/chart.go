@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
@@ -63,7 +64,9 @@ type charted struct {
 	Map       []float64 `json:"map"` // null with a reason
 	Reason    string    `json:"reason,omitempty"`
 	Biased    bool      `json:"biased,omitempty"`
-	Signal    string    `json:"signal,omitempty"`
+	// Unexplained: no map explains the counts, and the error does not hold.
+	Unexplained bool   `json:"unexplained,omitempty"`
+	Signal      string `json:"signal,omitempty"`
 	// Error is how far the map is from the truth, by what the reports leave open, in the unit of distances; see
 	// atlas.Error. Information is what the reports know, and Verdict what they say of the guess.
 	Error       *atlas.Error      `json:"error,omitempty"`
@@ -294,6 +297,9 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	default:
 		m.distances = places.UnitOfPolicy(p)
 		m.found(r, m.distances)
+		if m.Unexplained = r.Unexplained; m.Unexplained {
+			fmt.Fprintf(c.Root().ErrWriter, "%s: warning: %s\n", published.Program, atlas.Unexplained)
+		}
 		m.note = strings.TrimSpace(m.note + " " + told)
 		m.unit = m.distances.Name
 	}

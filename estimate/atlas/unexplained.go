@@ -1,0 +1,65 @@
+package atlas
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/patch"
+	"github.com/wpm-go/wpm/wpmerr"
+)
+
+// chance is how rarely the counts of honest reports are called unexplained.
+const chance = 1e-6
+
+// unexplained reports whether no map explains the counts: whatever the population is, honest reports are that far from
+// their law with a probability of at most chance. shares are a map; if its law is near, no other is looked for. Counts of
+// more places than package estimate/patch takes are not looked at, nor are those of a biased world, or weighted ones.
+//
+// Let p be the shares of N counts, q their law, and d one less than the number of outputs. For t > d, N KL(p, q) is t or
+// more with a probability of at most e^-t (e t/d)^d (Agrawal, Finite-sample concentration of the multinomial in relative
+// entropy, IEEE Trans. Inf. Theory 66, 2020). His proof bounds the mean of a convex function of the counts, which is
+// largest if all reports have one law (Hoeffding 1956): so it holds for devices at places of their own.
+func (w World) unexplained(ctx context.Context, p estimate.Problem, shares []float64) (bool, error) {
+	k, kv := w.Channel.Dims()
+	if w.Biased || p.Weighted != nil || kv < 2 || k > patch.MaxInputs || kv > patch.MaxPairs/k {
+		return false, nil
+	}
+	far, n, err := w.far(p.Counts, shares)
+	if err != nil || !beyondChance(far, float64(kv-1)) {
+		return false, err
+	}
+	best, err := estimate.MLE(ctx, p, max(leastGap, min(estimate.DefaultGap, 1/n)))
+	if err != nil && (!errors.Is(err, wpmerr.ErrNotConverged) || ctx.Err() != nil) {
+		return false, err
+	}
+	if far, n, err = w.far(p.Counts, best.Theta); err != nil {
+		return false, err
+	}
+	return beyondChance(far-n*best.Gap, float64(kv-1)), nil // no map is nearer than that
+}
+
+// leastGap is what rounding leaves of the gap of estimate.MLE.
+const leastGap = 1e-12
+
+// beyondChance says that e^-t (e t/d)^d is at most chance.
+func beyondChance(t, d float64) bool { return t > d && t-d*(1+math.Log(t/d)) >= -math.Log(chance) }
+
+// far returns N KL(p, q) for the law q of a map, less what rounding may add, and N.
+func (w World) far(counts []uint64, theta []float64) (far, n float64, err error) {
+	q, err := w.Channel.Law(theta)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, c := range counts {
+		n += float64(c)
+	}
+	for j, c := range counts {
+		if c > 0 {
+			far += float64(c) * math.Log(float64(c)/n/q[j])
+		}
+	}
+	const rounding = 0x1p-50 // of each term: of the law, a quotient and a logarithm
+	return far - n*float64(len(q))*rounding, n, nil
+}
