@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -108,7 +109,6 @@ func (f *fit) rough(ctx context.Context) ([]float64, error) {
 // their places' rows, by the prior, summed over the outputs of a group. It is exact for maps that are the prior within
 // each group; outputs are counted by groups, which loses what they tell apart within one.
 func (f *fit) coarse(by groups, outputs groups) *fit {
-	k, kv := f.channel.Dims()
 	out := *f
 	n, m := len(by.centers), len(outputs.centers)
 	out.prior = by.sum(f.prior)
@@ -116,21 +116,50 @@ func (f *fit) coarse(by groups, outputs groups) *fit {
 	if f.first != nil {
 		out.first = by.sum(f.first)
 	}
-	rows, share, law := make([]float64, 0, n*m), make([]float64, k), make([]float64, kv)
+	rows := make([]float64, 0, n*m)
+	f.channel.means(by, f.prior, func(_ int, law []float64) { rows = append(rows, outputs.sum(law)...) })
+	out.channel = &Channel{k: n, kv: m, rows: rows}
+	return &out
+}
+
+// means calls each with the mean row of every group, by a prior; any mean will do where that has no mass.
+func (c *Channel) means(by groups, prior []float64, each func(a int, law []float64)) {
+	share, law, mass := make([]float64, c.k), make([]float64, c.kv), by.sum(prior)
 	for a, places := range by.members() {
 		for _, i := range places {
-			if share[i] = f.prior[i] / out.prior[a]; out.prior[a] == 0 { // any mean will do where no mass can be
-				share[i] = 1 / by.size[a]
+			if share[i] = prior[i] / mass[a]; mass[a] == 0 {
+				share[i] = 1 / float64(len(places))
 			}
 		}
-		f.channel.forward(share, law)
-		rows = append(rows, outputs.sum(law)...)
+		c.forward(share, law)
+		each(a, law)
 		for _, i := range places {
 			share[i] = 0
 		}
 	}
-	out.channel = &Channel{k: n, kv: m, rows: rows}
-	return &out
+}
+
+// Merge returns the channel of n groups of inputs, with the group of each in of: a device in a group is at its places as
+// a public prior has them, nil for all alike. So it is where a group has no mass, too. It takes 8 n kv bytes, or less.
+// The errors are ErrShape, for a group without places, too.
+func (c *Channel) Merge(of []int, n int, prior []float64) (*Channel, error) {
+	u, err := Guess(prior, c.k)
+	if err != nil {
+		return nil, err
+	}
+	by := groups{of: of, centers: make([]int, max(n, 0)), size: make([]float64, max(n, 0))}
+	for i, a := range of {
+		if a < 0 || a >= n || len(of) != c.k {
+			return nil, fmt.Errorf("%w: place %d of %d for %d inputs in group %d of %d", wpmerr.ErrShape, i, len(of), c.k, a, n)
+		}
+		by.size[a]++
+	}
+	if a := slices.Index(by.size, 0); a >= 0 || len(of) != c.k {
+		return nil, fmt.Errorf("%w: %d places for %d inputs, and none in group %d of %d", wpmerr.ErrShape, len(of), c.k, a, n)
+	}
+	rows := make([]float64, 0, n*c.kv)
+	c.means(by, u, func(_ int, law []float64) { rows = append(rows, law...) })
+	return &Channel{k: n, kv: c.kv, rows: rows}, nil
 }
 
 // members returns the places of each group.

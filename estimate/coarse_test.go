@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
+	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself: half as many groups as
@@ -104,6 +106,22 @@ func TestCoarseLoss(t *testing.T) {
 	}
 	if mean := math.Exp(beginning / float64(cases)); !(mean <= 1.01) {
 		t.Errorf("maps begun with groups are %.3f times as far from the truth, by the geometric mean", mean)
+	}
+}
+
+// TestMergeErrors: what is no partition is refused.
+func TestMergeErrors(t *testing.T) {
+	c := channelOf(t, [][]float64{{.7, .3}, {.5, .5}, {.3, .7}})
+	for name, bad := range map[string]func() error{
+		"too few places": func() error { _, err := c.Merge([]int{0, 0}, 1, nil); return err },
+		"no such group":  func() error { _, err := c.Merge([]int{0, 1, 2}, 2, nil); return err },
+		"below 0":        func() error { _, err := c.Merge([]int{0, 1, -1}, 2, nil); return err },
+		"an empty group": func() error { _, err := c.Merge([]int{0, 0, 0}, 2, nil); return err },
+		"a short prior":  func() error { _, err := c.Merge([]int{0, 0, 0}, 1, []float64{1}); return err },
+	} {
+		if err := bad(); !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ type Settings struct {
 	// error is measured by.
 	Draws int
 	// Groups, if not 0, is how many groups of places stand for the places in Map, if there are more places: coarse maps
-	// take a small part of the time. It is at least 2.
+	// take a small part of the time. It is at least 2. Above 1,000 outputs, groups stand for the outputs, too.
 	Groups int
 }
 
@@ -114,7 +114,11 @@ func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	if s.Groups < 2 {
 		return Result{}, fmt.Errorf("%w: %d groups", wpmerr.ErrSettings, s.Groups)
 	}
-	return mapOf(ctx, p, s, s.Groups, ladder{rough: min(s.Groups, roughGroups)/2 + 1, fine: s.Groups})
+	l := ladder{rough: min(s.Groups, roughGroups)/2 + 1, fine: s.Groups}
+	if p.Channel != nil && p.Channel.kv > maxPlaces {
+		l.each = max(outputsEach, maxPlaces/s.Groups)
+	}
+	return mapOf(ctx, p, s, s.Groups, l)
 }
 
 // A ladder says how the places of a Map are grouped.

@@ -138,7 +138,7 @@ func TestCoarseRows(t *testing.T) {
 		k, kv := c.Dims()
 		prior := someTheta(r, k)
 		draw := func(n int) (by groups) {
-			by = groups{of: make([]int, n), centers: make([]int, 1+r.IntN(n)), size: make([]float64, n)}
+			by = groups{of: make([]int, n), centers: make([]int, 1+r.IntN(min(n, few))), size: make([]float64, n)}
 			for i := range by.of {
 				by.of[i] = r.IntN(len(by.centers))
 				by.size[by.of[i]]++
@@ -156,6 +156,23 @@ func TestCoarseRows(t *testing.T) {
 			}
 			for j, b := range outputs.of {
 				want[a*m+b] += share * rows[i][j]
+			}
+		}
+		n := len(by.centers)
+		switch whole, err := c.Merge(by.of, n, prior); {
+		case slices.Contains(by.size[:n], 0):
+			if err == nil {
+				t.Fatal("a group without places")
+			}
+		case err != nil:
+			t.Fatal(err)
+		default:
+			for a := range n {
+				for b, got := range outputs.sum(whole.row(a)) {
+					if w := want[a*m+b]; !(math.Abs(got-w) <= 1e-8*w) {
+						t.Fatalf("merged group %d, outputs %d: %v, want %v", a, b, got, w)
+					}
+				}
 			}
 		}
 		for n, got := range f.coarse(by, outputs).channel.rows {

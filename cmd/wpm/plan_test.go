@@ -144,7 +144,7 @@ func TestPlanErrors(t *testing.T) {
 		{"-grid 2x2 -eps 1 -devices 5 -prior " + users, "users.csv:"},
 		{"-grid 2x2 -eps 1 -devices 5 -prior " + empty, "empty.csv: no positive weights"},
 		{"-points - -prior - -eps 1 -devices 5", "cannot both be standard input"},
-		{"-grid 200x200 -eps 1 -devices 5", "merge places"},
+		{"-grid 400x400 -eps 1 -devices 5", "merge places"},
 		{"-cost " + matrix + " -eps 1 -devices 5", "no distances between inputs"},
 		{"-grid 2x2 -eps 1 -devices 5 more", "unexpected argument"},
 		{"-grid 2x2 -period 0 -budget 4 -devices 50", "-period: 0 epochs, want 2 to 10000"},

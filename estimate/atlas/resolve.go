@@ -207,7 +207,7 @@ const looked = 3
 func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int) (above []known, all bool, err error) {
 	p.Prior, p.Geometry = nil, nil // an interval does not look at them
 	if n < len(of) {
-		if p.Channel, err = squared(p.Channel, e, of, n); err != nil {
+		if p.Channel, err = p.Channel.Merge(of, n, e.Guess); err != nil {
 			return nil, false, err
 		}
 	}
@@ -234,28 +234,6 @@ func beyond(ctx context.Context, p estimate.Problem, e Estimate, of []int, n int
 		}
 	}
 	return above, len(above) == len(regions), nil
-}
-
-// squared is the channel of squares: a device in one is in its places as the guess has them.
-func squared(c *estimate.Channel, e Estimate, of []int, n int) (*estimate.Channel, error) {
-	_, kv := c.Dims()
-	even := Estimate{Shares: make([]float64, len(of)), Guess: e.Guess}
-	var fault error
-	out, err := estimate.NewChannel(n, kv, func(b int, dst []float64) {
-		for i := range even.Shares {
-			even.Shares[i] = 0
-			if of[i] == b {
-				even.Shares[i] = 1
-			}
-		}
-		law, err := c.Law(block(even, of, n))
-		if err != nil {
-			fault = err
-			return
-		}
-		copy(dst, law)
-	})
-	return out, cmp.Or(fault, err)
 }
 
 // block spreads the mass of each of n blocks as the guess has it there, or evenly where the guess has none.

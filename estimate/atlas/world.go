@@ -75,7 +75,7 @@ func Of(ctx context.Context, p policy.Policy) (World, error) {
 // ErrRows.
 func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (World, error) {
 	ctx = wpmerr.Context(ctx)
-	channel, err := channelOf(ctx, p, rows)
+	channel, err := ChannelOf(ctx, p, rows)
 	if err != nil {
 		return World{}, err
 	}
@@ -99,8 +99,10 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	return w.at(ctx, c)
 }
 
-// channelOf returns the channel of a policy, by its thresholds if it has many rows and these are right.
-func channelOf(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (*estimate.Channel, error) {
+// ChannelOf returns the channel of a policy of either mode, by its thresholds if it has many rows and these are right.
+// rows and the errors are as for Assume.
+func ChannelOf(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (*estimate.Channel, error) {
+	ctx = wpmerr.Context(ctx)
 	k, kv := p.Inputs(), p.Outputs()
 	if kv > 0 && k > fewEntries/kv {
 		if d := discs.Of(p); d != nil {

@@ -44,7 +44,7 @@ func (l *Planner) laplace(ctx context.Context, people int, eps float64) (float64
 		}
 		normalize(shares)
 		var err error
-		far[n], err = l.distance(ctx, l.toInput, l.worlds[n], shares)
+		far[n], err = l.distance(ctx, l.worlds[n], shares)
 		return err
 	}, nil)
 	return summary(far).Mean, err

@@ -32,7 +32,7 @@ func TestDrift(t *testing.T) {
 			for i := range after {
 				after[i] = (1-share)*w[i] + share*to(i)
 			}
-			d, err := l.distance(t.Context(), c, w, after)
+			d, err := l.distance(t.Context(), w, after)
 			if err != nil {
 				t.Fatal(err)
 			}

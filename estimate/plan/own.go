@@ -24,7 +24,7 @@ func (l *Planner) Own(ctx context.Context, people int) (float64, error) {
 			shares[i] = float64(c) / float64(people)
 		}
 		var err error
-		far[n], err = l.distance(ctx, l.toInput, l.worlds[n], shares)
+		far[n], err = l.distance(ctx, l.worlds[n], shares)
 		return err
 	}, nil)
 	return summary(far).Mean, err

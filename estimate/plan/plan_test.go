@@ -266,17 +266,18 @@ func TestErrors(t *testing.T) {
 		p    plan.Problem
 		want error
 	}{
-		"no cost":      {ctx, plan.Problem{}, wpmerr.ErrShape},
-		"too large":    {ctx, plan.Problem{Cost: large}, plan.ErrLimit},
-		"many inputs":  {ctx, plan.Problem{Cost: &cost.Dense{K: 3000, Kv: 1, Data: make([]float64, 3000)}}, plan.ErrLimit},
-		"not square":   {ctx, plan.Problem{Cost: &cost.Dense{K: 1, Kv: 2, Data: make([]float64, 2)}}, estimate.ErrNoGeometry},
-		"power":        {ctx, plan.Problem{Cost: c, P: -1}, cost.ErrExponent},
-		"NaN power":    {ctx, plan.Problem{Cost: c, P: math.NaN()}, cost.ErrExponent},
-		"short prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 3)}, wpmerr.ErrShape},
-		"empty prior":  {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, wpmerr.ErrMass},
-		"NaN prior":    {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, wpmerr.ErrNotFinite},
-		"less than no": {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, wpmerr.ErrNegative},
-		"stopped":      {stopped, plan.Problem{Cost: c}, context.Canceled},
+		"no cost":       {ctx, plan.Problem{}, wpmerr.ErrShape},
+		"too large":     {ctx, plan.Problem{Cost: grid(t, 400, 400, 1)}, plan.ErrLimit},
+		"many outputs":  {ctx, plan.Problem{Cost: &cost.Dense{K: 1, Kv: 1 << 18, Data: make([]float64, 1<<18)}}, plan.ErrLimit},
+		"not square":    {ctx, plan.Problem{Cost: &cost.Dense{K: 1, Kv: 2, Data: make([]float64, 2)}}, estimate.ErrNoGeometry},
+		"power":         {ctx, plan.Problem{Cost: c, P: -1}, cost.ErrExponent},
+		"NaN power":     {ctx, plan.Problem{Cost: c, P: math.NaN()}, cost.ErrExponent},
+		"short prior":   {ctx, plan.Problem{Cost: c, Prior: make([]float64, 3)}, wpmerr.ErrShape},
+		"empty prior":   {ctx, plan.Problem{Cost: c, Prior: make([]float64, 4)}, wpmerr.ErrMass},
+		"NaN prior":     {ctx, plan.Problem{Cost: c, Prior: []float64{1, math.NaN(), 1, 1}}, wpmerr.ErrNotFinite},
+		"less than no":  {ctx, plan.Problem{Cost: c, Prior: []float64{1, -1, 1, 1}}, wpmerr.ErrNegative},
+		"stopped":       {stopped, plan.Problem{Cost: c}, context.Canceled},
+		"stopped, many": {stopped, plan.Problem{Cost: large}, context.Canceled},
 	} {
 		if _, err := plan.New(test.ctx, test.p); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)

@@ -10,9 +10,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -49,8 +51,9 @@ type Prediction struct {
 type Mechanism struct {
 	planner *Planner
 	channel *estimate.Channel
-	places  bool        // the outputs are those of the cost
-	laws    [][]float64 // of a release, by world
+	merged  *estimate.Channel // of the merged places; channel itself if none are
+	places  bool              // the outputs are those of the cost, whose distances are known
+	laws    [][]float64       // of a release, by world
 	disc    float64
 	patches patch.Patches
 	floor   float64
@@ -85,7 +88,7 @@ func (m *Mechanism) ground() error {
 	err = parallel.Each(ctx, few, func(n int) error {
 		best, err := m.patches.Best(l.worlds[n], l.prior)
 		if err == nil {
-			far[n], err = l.distance(ctx, l.toInput, l.worlds[n], best)
+			far[n], err = l.distance(ctx, l.worlds[n], best)
 		}
 		if err != nil || far[n] <= low*l.guess[n] {
 			return err
@@ -100,7 +103,7 @@ func (m *Mechanism) ground() error {
 			if err != nil {
 				return err
 			}
-			d, err := l.distance(ctx, l.toInput, l.worlds[n], found.Theta)
+			d, err := l.distance(ctx, l.worlds[n], found.Theta)
 			if err != nil {
 				return err
 			}
@@ -118,7 +121,7 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 	if row == nil {
 		return nil, fmt.Errorf("%w: no rows", wpmerr.ErrShape)
 	}
-	k, kv := l.toOutput.Dims()
+	k, kv := l.geometry.K(), l.outputs
 	lo, hi := slices.Repeat([]float64{math.Inf(1)}, kv), make([]float64, kv)
 	fault := error(nil)
 	total := 0.0
@@ -153,7 +156,51 @@ func (l *Planner) Mechanism(row func(i int) ldp.Weights) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.places = true
+	m.places = l.same || l.toOutput != nil
+	return m, nil
+}
+
+// Design takes a design: by its rows, or by the policy that it publishes where there are many. Errors: those of Mechanism,
+// of publish and of Policy.
+func (l *Planner) Design(ctx context.Context, row func(i int) ldp.Weights,
+	publish func(policy.Config) (policy.Policy, error)) (*Mechanism, error) {
+	if l.of == nil {
+		return l.Mechanism(row)
+	}
+	ctx = wpmerr.Context(ctx)
+	p, err := publish(policy.Config{Mode: policy.Mixture,
+		Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated}})
+	if err != nil {
+		return nil, err
+	}
+	return l.Policy(ctx, p)
+}
+
+// Policy takes the rows of a policy, and reads them by their thresholds where there are many. Errors: ErrShape for other
+// outputs than those of the cost, and those of atlas.ChannelOf.
+func (l *Planner) Policy(ctx context.Context, p policy.Policy) (*Mechanism, error) {
+	if p.Outputs() != l.outputs {
+		return nil, fmt.Errorf("%w: a policy of %d outputs for %d", wpmerr.ErrShape, p.Outputs(), l.outputs)
+	}
+	ctx = wpmerr.Context(ctx)
+	channel, err := atlas.ChannelOf(ctx, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	box := p.Polytope()
+	left, wide := float64(box.Total()), 0.0
+	for j := range box.Len() {
+		left -= float64(box.Lo(j))
+		wide += float64(box.Hi(j) - box.Lo(j))
+	}
+	if wide > 0 {
+		left /= wide
+	}
+	m, err := l.Channel(channel, left)
+	if err != nil {
+		return nil, err
+	}
+	m.places = l.same || l.toOutput != nil
 	return m, nil
 }
 
@@ -163,10 +210,16 @@ func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, 
 	if channel == nil {
 		return nil, fmt.Errorf("%w: no channel", wpmerr.ErrShape)
 	}
-	if k, _ := channel.Dims(); k != len(l.region) {
-		return nil, fmt.Errorf("%w: a channel of %d inputs for %d places", wpmerr.ErrShape, k, len(l.region))
+	if k, _ := channel.Dims(); k != l.geometry.K() {
+		return nil, fmt.Errorf("%w: a channel of %d inputs for %d places", wpmerr.ErrShape, k, l.geometry.K())
 	}
-	m := &Mechanism{planner: l, channel: channel, disc: disc}
+	m := &Mechanism{planner: l, channel: channel, merged: channel, disc: disc}
+	if l.of != nil {
+		var err error
+		if m.merged, err = channel.Merge(l.of, len(l.region), nil); err != nil {
+			return nil, err
+		}
+	}
 	for _, w := range l.worlds {
 		law, err := channel.Law(w)
 		if err != nil {
@@ -193,20 +246,21 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 			if err != nil {
 				return err
 			}
-			if raw[n], err = l.distance(ctx, l.toOutput, l.worlds[n], shares); err != nil {
+			if raw[n], err = l.released(ctx, l.worlds[n], shares); err != nil {
 				return err
 			}
 		}
-		found, err := estimate.Map(ctx, p, estimate.Settings{})
+		found, err := estimate.Map(ctx, p, estimate.Settings{Groups: l.coarse})
 		if err != nil {
 			return err
 		}
-		if theta[n], err = l.distance(ctx, l.toInput, l.worlds[n], found.Theta); err != nil {
+		if theta[n], err = l.distance(ctx, l.worlds[n], found.Theta); err != nil {
 			return err
 		}
 		if n >= few {
 			return nil
 		}
+		p.Channel = m.merged
 		share, err := estimate.Interval(ctx, p, l.region, 0)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/mincostflow"
 )
 
@@ -24,10 +25,15 @@ const (
 	Worlds = 30
 	// few worlds are enough for what differs little between them: the floor, and the width of an interval.
 	few = 10
-	// MaxPairs is the largest number of pairs of an input and an output, or of two inputs: transport reads all of them, 20
-	// times for each prediction. The error of a map hardly depends on the resolution of places below that error, so fewer
-	// places, or coarser cells, give the same prediction.
+	// MaxPairs is the largest number of pairs of an input and an output, or of two inputs, for which transport reads all of
+	// them. Above, distances are those of 400 groups of places, small where there is mass, maps are those of 250, and the
+	// interval is that of 250 merged places: the error of a map hardly depends on the resolution of places below that error.
 	MaxPairs = 1 << 22
+	// MaxPlaces is the largest number of inputs, and of outputs.
+	MaxPlaces = 1 << 17
+	// merged places stand for all in an interval, and as many groups in a map. On 4,000 places, in ten runs, maps of 250
+	// groups were 0.98 times as far from the truth as those of Map's own groups, between 0.85 and 1.16.
+	merged = 250
 	// MaxDevices is the largest number of devices.
 	MaxDevices = 1_000_000_000
 )
@@ -47,25 +53,35 @@ type Problem struct {
 // Planner predicts. It is immutable and safe for concurrent use.
 type Planner struct {
 	power    float64
-	toOutput *cost.Dense // inputs x outputs
-	toInput  *cost.Dense // inputs x inputs
+	outputs  int
+	toOutput *cost.Dense // inputs x outputs; nil if there are too many pairs
+	toInput  *cost.Dense // inputs x inputs; nil if there are
+	groups   atlas.World // distances of groups, if there are
+	same     bool        // outputs are inputs
 	geometry *estimate.Geometry
 	prior    []float64 // nil: none
 	worlds   [][]float64
 	guess    []float64 // distance of the even map, by world
-	region   []float64 // a quarter of the places
+	coarse   int       // groups of a map; 0 if there are few places
+	of       []int     // the merged place of each input, if there are many
+	region   []float64 // a quarter of the places, or the part of each merged one that is in it
 }
 
 // New makes the worlds. Errors: ErrShape, cost.ErrExponent, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry
 // (ErrNoGeometry above all), and that of ctx.
 func New(ctx context.Context, p Problem) (*Planner, error) {
+	return newPlanner(ctx, p, MaxPairs, merged)
+}
+
+// newPlanner is New with so many groups above a number of pairs.
+func newPlanner(ctx context.Context, p Problem, pairs, merged int) (*Planner, error) {
 	if err := cost.Validate(ctx, p.Cost); err != nil {
 		return nil, err
 	}
 	k, kv := p.Cost.Dims()
-	if max(k, kv) > MaxPairs/k {
-		return nil, fmt.Errorf("%w: %d inputs and %d outputs, at most %d pairs: merge places, or use a coarser grid",
-			ErrLimit, k, kv, MaxPairs)
+	if max(k, kv) > MaxPlaces {
+		return nil, fmt.Errorf("%w: %d inputs and %d outputs, at most %d: merge places, or use a coarser grid", ErrLimit, k, kv,
+			MaxPlaces)
 	}
 	if p.P == 0 {
 		p.P = 1
@@ -73,15 +89,12 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 	if !(p.P > 0 && p.P <= math.MaxFloat64) {
 		return nil, fmt.Errorf("%w: power %v", cost.ErrExponent, p.P)
 	}
-	l := &Planner{power: p.P, prior: slices.Clone(p.Prior)}
+	l := &Planner{power: p.P, outputs: kv, prior: slices.Clone(p.Prior)}
 	var err error
 	if l.geometry, err = estimate.NewGeometry(ctx, p.Cost, p.P); err != nil {
 		return nil, err
 	}
-	if l.toOutput, err = cost.Materialize(ctx, p.Cost); err != nil {
-		return nil, err
-	}
-	if l.toInput, err = between(ctx, p.Cost, l.toOutput); err != nil {
+	if err := l.measure(ctx, p.Cost, pairs); err != nil {
 		return nil, err
 	}
 	if p.Prior == nil {
@@ -89,13 +102,12 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 	} else if l.worlds, err = around(l.geometry, p.Prior); err != nil {
 		return nil, err
 	}
-	l.region = quarter(l.geometry)
-	even := make([]float64, k)
-	for i := range even {
-		even[i] = 1 / float64(k)
+	even := slices.Repeat([]float64{1 / float64(k)}, k)
+	if err := l.look(ctx, even, merged); err != nil {
+		return nil, err
 	}
 	for _, w := range l.worlds {
-		d, err := l.distance(ctx, l.toInput, w, even)
+		d, err := l.distance(ctx, w, even)
 		if err != nil {
 			return nil, err
 		}
@@ -104,27 +116,84 @@ func New(ctx context.Context, p Problem) (*Planner, error) {
 	return l, nil
 }
 
-// between is the cost of moving mass from inputs to inputs.
-func between(ctx context.Context, c cost.Matrix, all *cost.Dense) (*cost.Dense, error) {
+// measure sets what distances are read from.
+func (l *Planner) measure(ctx context.Context, c cost.Matrix, pairs int) (err error) {
+	k, kv := c.Dims()
+	inputs := c
 	m, ok := c.(cost.Metric)
-	if !ok || m.Space().Same {
-		return all, nil
+	l.same = !ok || m.Space().Same
+	if !l.same {
+		if inputs, err = m.Between(); err != nil {
+			return err
+		}
 	}
-	inputs, err := m.Between()
-	if err != nil {
-		return nil, err
+	if max(k, kv) > pairs/k {
+		l.groups = atlas.World{Geometry: l.geometry, Between: inputs}
+		if _, ok := cost.Exponent(inputs); ok {
+			l.power = 1 // that of atlas
+		}
+		return nil
 	}
-	return cost.Materialize(ctx, inputs)
+	if l.toOutput, err = cost.Materialize(ctx, c); err != nil {
+		return err
+	}
+	if l.toInput = l.toOutput; !l.same {
+		l.toInput, err = cost.Materialize(ctx, inputs)
+	}
+	return err
 }
 
-// distance is W_p.
-func (l *Planner) distance(ctx context.Context, c *cost.Dense, a, b []float64) (float64, error) {
+// look sets the region of which an interval is predicted.
+func (l *Planner) look(ctx context.Context, even []float64, merged int) error {
+	l.region = quarter(l.geometry)
+	if l.toInput != nil {
+		return nil
+	}
+	of, centers, err := l.geometry.Groups(ctx, even, merged)
+	if err != nil {
+		return err
+	}
+	within, size := make([]float64, len(centers)), make([]float64, len(centers))
+	for i, a := range of {
+		within[a] += l.region[i]
+		size[a]++
+	}
+	for a, n := range size {
+		within[a] /= n
+	}
+	l.coarse, l.of, l.region = merged, of, within
+	return nil
+}
+
+// distance is W_p between maps of the inputs.
+func (l *Planner) distance(ctx context.Context, a, b []float64) (d float64, err error) {
+	if l.toInput != nil {
+		return l.transport(ctx, l.toInput, a, b)
+	}
+	d, err = l.groups.Distance(ctx, a, b)
+	return l.root(d), err
+}
+
+// released is W_p of a map of the inputs and one of the outputs.
+func (l *Planner) released(ctx context.Context, a, b []float64) (float64, error) {
+	if l.toOutput == nil {
+		return l.distance(ctx, a, b)
+	}
+	return l.transport(ctx, l.toOutput, a, b)
+}
+
+func (l *Planner) transport(ctx context.Context, c *cost.Dense, a, b []float64) (float64, error) {
 	t, err := mincostflow.Transport(ctx, c, a, b)
 	if err != nil {
 		return 0, err
 	}
+	return l.root(t.Objective), nil
+}
+
+// root takes a cost to a distance.
+func (l *Planner) root(cost float64) float64 {
 	if l.power == 1 {
-		return t.Objective, nil
+		return cost
 	}
-	return math.Pow(t.Objective, 1/l.power), nil
+	return math.Pow(cost, 1/l.power)
 }

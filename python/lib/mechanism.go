@@ -500,5 +500,5 @@ func mechanismOf(ctx context.Context, planner *plan.Planner, c cost.Matrix, eps 
 	if err != nil {
 		return nil, err
 	}
-	return planner.Mechanism(d.Channel().Row)
+	return planner.Design(ctx, d.Channel().Row, d.Publish)
 }

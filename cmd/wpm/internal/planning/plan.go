@@ -236,7 +236,7 @@ func (f *forecast) design(ctx context.Context, eps ldp.Epsilon, devices int) (ch
 	if err != nil {
 		return choice{}, err
 	}
-	return choice{d.Mechanism().Polytope(), func() (*plan.Mechanism, error) { return f.planner.Mechanism(d.Channel().Row) }}, nil
+	return choice{d.Mechanism().Polytope(), func() (*plan.Mechanism, error) { return f.planner.Design(ctx, d.Channel().Row, d.Publish) }}, nil
 }
 
 // codes is the mechanism of a list.

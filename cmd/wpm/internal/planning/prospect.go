@@ -2,7 +2,6 @@ package planning
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -52,10 +51,10 @@ func Foresee(
 	}
 	name, _ := g.Unit.Distances()
 	out := &Prospect{Devices: devices, Unit: name, Prior: c.IsSet("prior"), quantity: wasserstein(g.Unit)}
-	f, err := newForecast(ctx, c, g, wpm.Uniform)
-	if errors.Is(err, plan.ErrLimit) {
+	if k, kv := g.Cost.Dims(); max(k, kv) > plan.MaxPairs/k {
 		return out, nil
 	}
+	f, err := newForecast(ctx, c, g, wpm.Uniform)
 	if err != nil {
 		return nil, fmt.Errorf("-devices: %w", err)
 	}
@@ -69,7 +68,7 @@ func Foresee(
 	if codes != nil {
 		f.last, err = f.codes(codes)
 	} else {
-		f.last, err = f.planner.Mechanism(d.Channel().Row)
+		f.last, err = f.planner.Design(ctx, d.Channel().Row, d.Publish)
 	}
 	if err != nil {
 		return nil, err
@@ -90,7 +89,7 @@ func (m *Prospect) Print(w io.Writer) {
 		return
 	}
 	if m.Prediction == nil {
-		fmt.Fprintf(w, "map\tof %s: too many places to simulate; \"wpm plan\" on a coarser grid says what to expect\n",
+		fmt.Fprintf(w, "map\tof %s: too many places to simulate beside a design; \"wpm plan\" says what to expect\n",
 			shell.Plural(uint64(m.Devices), "device"))
 		return
 	}
