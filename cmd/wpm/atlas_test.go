@@ -97,7 +97,7 @@ func TestAggregateMap(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Map       The map is about 0.", " cells from the truth, and within 0.", "say much, and change the guess.",
-		"Largest place, with its 90 % interval: 54 3", "the same share at every place",
+		"Largest place: 54, 3", "the same share at every place",
 		"2 of 64 places have the same report odds", "guess   raw     map\n2 around ",
 		"\nRegions: the 90 % interval has the shares of a region that agree with the reports, by the reports alone.",
 		"approximate: a single place",
@@ -137,7 +137,7 @@ func TestAggregateMap(t *testing.T) {
 		t.Fatalf("%d rows: %q, %q", len(rows), rows[10], rows[len(rows)-1])
 	}
 	// The headline, the table and the file have the same share of the place that is named.
-	if named := regexp.MustCompile(`interval: 54 ([0-9.]+) % .([0-9.]+) to ([0-9.]+) %`).FindStringSubmatch(text); named == nil {
+	if named := regexp.MustCompile(`place: 54, ([0-9.]+) % .90 % interval: ([0-9.]+) to ([0-9.]+) %`).FindStringSubmatch(text); named == nil {
 		t.Errorf("no place is named in\n%s", text)
 	} else {
 		for n, column := range []int{5, 6, 7} {

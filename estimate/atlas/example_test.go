@@ -41,7 +41,7 @@ func Example() {
 	fmt.Println(m.Headline)
 	fmt.Printf("%d reports: %.2f at place 5, which released %.2f\n", counts.Total(), m.Shares[5], m.Raw[5])
 	// Output:
-	// The reports say much, and change the guess. Largest places, with 90 % intervals: 5 52.8 % (47.7 to 60.6 %), 10 25.8 % (21.3 to 32.4 %).
+	// The reports say much, and change the guess. Largest places: 5, 52.8 % (90 % interval: 47.7 to 60.6 %); 10, 25.8 % (90 % interval: 21.3 to 32.4 %).
 	// 250 reports: 0.53 at place 5, which released 0.44
 }
 

@@ -75,7 +75,7 @@ func TestResolve(t *testing.T) {
 	if err != nil || got.Squares != 8 || !slices.Contains(got.Single, 6) || !slices.Equal(got.Drawn, r.Shares) {
 		t.Errorf("of many: %+v, %v; map %v", got, err, r.Shares)
 	}
-	if text := got.headline(name); !strings.HasPrefix(text, "Largest place, with its 90 % interval: g 97.4 % (9") || got.Coarse() != "" {
+	if text := got.headline(name); !strings.HasPrefix(text, "Largest place: g, 97.4 % (90 % interval: 9") || got.Coarse() != "" {
 		t.Errorf("of many: %s", text)
 	}
 }

@@ -34,12 +34,12 @@ func (m Map) headline(label func(int) string) string {
 		for n, i := range m.Single {
 			b := m.bands[n]
 			share := plane.Exact(plane.Rounded(m.Drawn[i], (b.Upper-b.Lower)/2))
-			list = append(list, fmt.Sprintf("%s %s (%s)", label(i), share, plane.Interval(plane.Outward(b.Lower, b.Upper))))
+			list = append(list, fmt.Sprintf("%s, %s (90 %% interval: %s)", label(i), share, plane.Interval(plane.Outward(b.Lower, b.Upper))))
 		}
 		if len(list) == 1 {
-			return text + "Largest place, with its 90 % interval: " + list[0] + "."
+			return text + "Largest place: " + list[0] + "."
 		}
-		return text + "Largest places, with 90 % intervals: " + strings.Join(list, ", ") + "."
+		return text + "Largest places: " + strings.Join(list, "; ") + "."
 	}
 	if m.Squares == 1 {
 		return text + "The reports do not settle which parts of the map have more than the guess has there."

@@ -280,6 +280,9 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%q has %d letters", line, n)
 		}
 	}
+	if lines[len(lines)-1] != "3 %" && lines[len(lines)-1] != "59: 3 %" {
+		t.Errorf("the last of %q", lines)
+	}
 	if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); got != strings.ReplaceAll(words, " ", "") {
 		t.Errorf("%q", lines)
 	}

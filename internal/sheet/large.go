@@ -63,10 +63,12 @@ func (d *drawing) enlarge(p Panel, f frame, marks []mark, order []int, at []plan
 	d.Box = fmt.Sprintf("%s %s %s %s", number(left), number(-margin*font), number(width), number(y+margin*font))
 }
 
-// wrap breaks words into lines of so many letters.
+// wrap breaks words into lines of so many letters; a number stays with its %.
 func wrap(words string, letters int) (lines []string) {
+	const apart = "\u2007" // a space that does not break
 	line := ""
-	for _, word := range strings.Fields(words) {
+	for _, word := range strings.Split(strings.ReplaceAll(words, " %", apart+"%"), " ") {
+		word = strings.ReplaceAll(word, apart, " ")
 		for {
 			if n := utf8.RuneCountInString(line); n == 0 {
 				line = word
