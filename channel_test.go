@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm"
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy"
@@ -87,5 +88,26 @@ func TestZeroMechanism(t *testing.T) {
 	}
 	if _, err := new(wpm.Design).Publish(policy.Config{}); !errors.Is(err, wpmerr.ErrShape) {
 		t.Errorf("the zero design: %v", err)
+	}
+}
+
+// TestChannelEnded: a context that ends the rows is named with its cause.
+func TestChannelEnded(t *testing.T) {
+	ring, err := cost.NewRing(5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := wpm.NewDesign(context.Background(), ring, given.Epsilon(t, "1"), wpm.Objective{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("the user went home")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(why)
+	_, err = d.Mechanism().Channel(ctx)
+	for _, want := range []error{wpmerr.ErrNotConverged, context.Canceled, why} {
+		if !errors.Is(err, want) {
+			t.Errorf("%v does not wrap %v", err, want)
+		}
 	}
 }

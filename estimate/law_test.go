@@ -59,7 +59,8 @@ func TestGuess(t *testing.T) {
 		{[]float64{1, math.NaN()}, wpmerr.ErrNotFinite}, {[]float64{1, math.Inf(1)}, wpmerr.ErrNotFinite},
 		{[]float64{1, math.Inf(-1)}, wpmerr.ErrNotFinite},
 	} {
-		if got, err := Guess(c.prior, 2); got != nil || !errors.Is(err, c.want) || errors.Is(err, wpmerr.ErrShape) != (c.want == wpmerr.ErrShape) {
+		if got, err := Guess(c.prior, 2); got != nil || !errors.Is(err, c.want) ||
+			errors.Is(err, wpmerr.ErrShape) != (c.want == wpmerr.ErrShape) {
 			t.Errorf("Guess(%v) = %v, %v, want %v", c.prior, got, err, c.want)
 		}
 	}

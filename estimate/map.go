@@ -104,8 +104,8 @@ const (
 // the places may then decide which mode is found. TestMapLaws finds this in one of 400 worlds, which are harder than
 // those of a policy.
 //
-// Errors: ErrShape, ErrSettings, those of Guess for the prior, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is nil, and that of ctx, which is checked in
-// every step.
+// Errors: ErrShape, ErrSettings, those of Guess for the prior, ErrCounts, ErrChannel, ErrNoGeometry if p.Geometry is
+// nil, and that of ctx, which is checked in every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	ctx = wpmerr.Context(ctx)
 	if s.Groups == 0 {

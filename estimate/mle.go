@@ -35,7 +35,8 @@ type Likeliest struct {
 // method: a quadratic model of L is maximized over theta >= 0 by an active-set method, and L along the way there.
 //
 // MLE takes O(k kv) for a step and for each place that enters or leaves; 400 places take some hundredths of a second.
-// Errors: ErrShape, ErrSettings for the gap, those of Guess for the prior, ErrCounts, ErrChannel; ErrNotConverged, also if ctx ends, with the best map so far and its gap.
+// Errors: ErrShape, ErrSettings for the gap, those of Guess for the prior, ErrCounts, ErrChannel; ErrNotConverged,
+// also if ctx ends, with the best map so far and its gap.
 func MLE(ctx context.Context, p Problem, gap float64) (Likeliest, error) {
 	ctx = wpmerr.Context(ctx)
 	if gap == 0 {

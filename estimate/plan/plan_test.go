@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/ldp"
@@ -399,4 +400,49 @@ func Example() {
 	// Output:
 	// eps 1/10: guess 0.2, map 0.2 sides of the square; signal none
 	// eps 4: guess 0.2, map 0.0 sides of the square; signal ok
+}
+
+// TestEndedCause: whatever a context ends says so by wpmerr.ErrNotConverged, the error of the context, and its cause.
+func TestEndedCause(t *testing.T) {
+	why := errors.New("the user went home")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(why)
+	c := grid(t, 2, 2, 1)
+	l := planner(t, plan.Problem{Cost: c})
+	m, err := l.Mechanism(rowsOf(t, c, "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowsOf(t, c, "1")
+	channel, err := estimate.NewChannel(4, 4, func(i int, dst []float64) {
+		for j := range dst {
+			dst[j] = float64(rows(i).At(j))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := estimate.Problem{Counts: []uint64{40, 30, 20, 10}, Channel: channel}
+	for name, do := range map[string]func() error{
+		"New":     func() error { _, err := plan.New(ctx, plan.Problem{Cost: c}); return err },
+		"Predict": func() error { _, err := m.Predict(ctx, 100, estimate.Settings{}); return err },
+		"Own":     func() error { _, err := l.Own(ctx, 100); return err },
+		"Least": func() error {
+			_, _, err := plan.Least(ctx, 3, 1, func(int) (plan.Prediction, error) { return plan.Prediction{}, nil })
+			return err
+		},
+		"patch.Find":        func() error { _, err := patch.Find(ctx, channel, nil, 100); return err },
+		"estimate.Interval": func() error { _, err := estimate.Interval(ctx, counts, []float64{1, 0, 0, 0}, 0); return err },
+		"estimate.Intervals": func() error {
+			_, err := estimate.Intervals(ctx, counts, [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}, 0)
+			return err
+		},
+		"estimate.MLE": func() error { _, err := estimate.MLE(ctx, counts, 0); return err },
+	} {
+		for _, want := range []error{wpmerr.ErrNotConverged, context.Canceled, why} {
+			if err := do(); !errors.Is(err, want) {
+				t.Errorf("%s: %v does not wrap %v", name, err, want)
+			}
+		}
+	}
 }

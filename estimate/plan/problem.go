@@ -67,8 +67,8 @@ type Planner struct {
 	region   []float64 // a quarter of the places, or the part of each merged one that is in it
 }
 
-// New makes the worlds. Errors: ErrShape, cost.ErrExponent, ErrLimit, those of estimate.Guess for the prior and of estimate.NewGeometry
-// (ErrNoGeometry above all), and that of ctx.
+// New makes the worlds. Errors: ErrShape, cost.ErrExponent, ErrLimit, those of estimate.Guess for the prior and of
+// estimate.NewGeometry (ErrNoGeometry above all), and that of ctx.
 func New(ctx context.Context, p Problem) (*Planner, error) {
 	return newPlanner(ctx, p, MaxPairs, merged)
 }
