@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -163,6 +164,41 @@ func TestAggregateMap(t *testing.T) {
 		path))
 	if !(wider.Regions[1].Lower < got.Regions[1].Lower && got.Regions[1].Upper < wider.Regions[1].Upper) {
 		t.Errorf("level 0.99 %+v, 0.9 %+v", wider.Regions[1], got.Regions[1])
+	}
+}
+
+// TestManyGroups: where there are too many groups for all intervals, the largest have theirs, as the headline says them.
+func TestManyGroups(t *testing.T) {
+	dir := t.TempDir()
+	path, table := filepath.Join(dir, "p"), filepath.Join(dir, "map.csv")
+	must(t, "", "design", "-grid", "18x18", "-eps", "6", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
+	counts := write(t, dir, "many", drawn(t, path, peaks(324, 100, 200), 20_000))
+	text := must(t, "", "aggregate", "-counts", counts, "-map", table, path)
+	named := regexp.MustCompile(`: ([0-9]+), ([0-9.]+) % .90 % interval: ([0-9.]+) to ([0-9.]+) %`).FindStringSubmatch(text)
+	data, err := os.ReadFile(table)
+	if err != nil || named == nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := map[string]bool{}
+	for _, row := range rows[1:] {
+		groups[row[8]] = true
+		if row[0] != named[1] {
+			continue
+		}
+		for n, column := range []int{5, 6, 7} {
+			said, err := strconv.ParseFloat(named[n+2], 64)
+			has, fault := strconv.ParseFloat(row[column], 64)
+			if err != nil || fault != nil || math.Abs(said/100-has) > 1e-12 { // a rounding, of a division by 100
+				t.Errorf("the headline says %s, and the file %q", named[0], row)
+			}
+		}
+	}
+	if len(groups) <= 256 {
+		t.Errorf("%d groups are no more than all have intervals of", len(groups))
 	}
 }
 

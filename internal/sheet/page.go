@@ -69,7 +69,7 @@ func (s Sheet) page() ([]byte, error) {
 	if s.Places.Flat() {
 		picture := Picture{Places: s.Places, Text: s.Coarse, Shapes: s.Shapes}
 		large := Panel{Title: "Where people are: the map", Shares: s.Map}
-		if s.Groups != nil {
+		if slices.ContainsFunc(s.Groups, func(g Part) bool { return g.Known }) {
 			large.Foot = append(large.Foot, fmt.Sprintf("Ranges are %v %% intervals.", plane.Significant(100*s.Level, 12)))
 		}
 		if error, _, ok := strings.Cut(s.Headline, ". "); ok && s.Error > 0 { // its first sentence is about the map

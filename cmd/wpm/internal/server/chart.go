@@ -315,8 +315,12 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	return m, err
 }
 
-// maxBands is the largest number of groups that a file has intervals of: some seconds at 1,500 places.
-const maxBands = 256
+const (
+	// maxBands is the largest number of groups that a file has intervals of all of: some seconds at 1,500 places.
+	maxBands = 256
+	// someBands are made of the largest groups where there are more. It is no less than the page has numbers.
+	someBands = 16
+)
 
 // partsOf sets what a file says of groups and regions.
 func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) error {
@@ -328,9 +332,13 @@ func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, r
 		m.groups = append(m.groups, sheet.Part{Label: m.partName(part), Center: part.Center, Places: of[m.fine.Of[part.Center]],
 			Guess: part.Guess, Share: part.Share})
 	}
-	if len(m.groups) <= maxBands {
+	bands := len(m.groups)
+	if bands > maxBands {
+		bands = someBands
+	}
+	if len(m.groups) <= maxBands || m.fine.Tested {
 		var weights [][]float64
-		for _, g := range m.groups {
+		for _, g := range m.groups[:bands] {
 			in := make([]float64, len(m.Inputs))
 			for _, i := range g.Places {
 				in[i] = 1
