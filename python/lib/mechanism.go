@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/num"
@@ -372,7 +373,7 @@ func (a *policyAnswer) verify(ctx context.Context, p policy.Policy) error {
 		return err
 	}
 	if err := policy.VerifyRows(ctx, p, 0, p.Inputs()); err != nil {
-		return fmt.Errorf("privacy holds, but a row is not the cheapest of the box: %w", err)
+		return fmt.Errorf("%s; a row is not the cheapest of the box: %w", holds(p), err)
 	}
 	a.Verified = true
 	if len(p.Certificate()) == 0 {
@@ -380,10 +381,15 @@ func (a *policyAnswer) verify(ctx context.Context, p policy.Policy) error {
 	}
 	_, bounds, err := certificate.CheckPolicy(ctx, p)
 	if err != nil {
-		return fmt.Errorf("privacy holds, but the certificate does not: %w", err)
+		return fmt.Errorf("%s; the certificate does not: %w", holds(p), err)
 	}
 	a.Worst, a.WorstInput, a.Lower = rounded(bounds.Worst, num.Up), &bounds.Input, rounded(bounds.Lower, num.Down)
 	return nil
+}
+
+// holds says what a policy keeps although something else that it says is wrong.
+func holds(p policy.Policy) string {
+	return fmt.Sprintf("privacy holds at eps = %s (%s)", p.Epsilon(), device.InWords(p.Epsilon()))
 }
 
 func rounded(x *big.Rat, way func(*big.Rat) float64) *float64 {
