@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,7 +113,7 @@ func TestWrongThreshold(t *testing.T) {
 	}
 }
 
-// TestManyPlaces: 12,000 places have a map, and where there is none, an error says what to do.
+// TestManyPlaces: 12,000 places have a map, of the same bits on any number of threads, and where there is none, an error says what to do.
 func TestManyPlaces(t *testing.T) {
 	const n, n53 = 12_000, 12_000 * 0x1p-52
 	ctx := context.Background()
@@ -147,6 +149,16 @@ func TestManyPlaces(t *testing.T) {
 	}
 	if !(math.Abs(sum-1) <= n53) || len(r.Theta) != n {
 		t.Errorf("%d shares of sum %v", len(r.Theta), sum)
+	}
+	old := runtime.GOMAXPROCS(3 - min(2, runtime.GOMAXPROCS(0))) // 1, or 2
+	defer runtime.GOMAXPROCS(old)
+	again, err := Of(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := estimate.Map(ctx, again.problem(counts, nil), estimate.Settings{Groups: 40})
+	if err != nil || !slices.Equal(r.Theta, other.Theta) {
+		t.Errorf("other bits on another number of threads, or %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
