@@ -194,8 +194,8 @@ func Fits(k, kv int) error {
 		return fmt.Errorf("%w: %d x %d", ErrRows, k, kv)
 	}
 	if k > MaxRows/kv {
-		return fmt.Errorf("%w: %d x %d rows, at most %d entries: merge places, or use a policy of points in the plane or on the "+
-			"globe, which go to 100,000", ErrTooLarge, k, kv, MaxRows)
+		return fmt.Errorf("%w: %d x %d rows, at most %d entries: merge places, or use rows that follow from thresholds, as those of "+
+			"points and grids without codes do", ErrTooLarge, k, kv, MaxRows)
 	}
 	return nil
 }
