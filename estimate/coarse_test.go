@@ -18,9 +18,9 @@ import (
 // maps than those on which the rule of the groups was chosen, and the seed is another.
 func TestCoarseLoss(t *testing.T) {
 	if !numtest.Full() {
-		t.Skip("some seconds")
+		t.Skip("two minutes")
 	}
-	const side, runs = 20, 1
+	const side, runs = 20, 4
 	m, err := cost.NewGrid(side, side, 1)
 	if err != nil {
 		t.Fatal(err)
