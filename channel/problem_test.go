@@ -21,12 +21,12 @@ func TestErrors(t *testing.T) {
 		"no eps":        {Problem{Cost: c, Devices: 1}, wpmerr.ErrShape},
 		"no device":     {Problem{Cost: c, Epsilon: one}, wpmerr.ErrShape},
 		"too many":      {Problem{Cost: c, Epsilon: one, Devices: MaxDevices + 1}, wpmerr.ErrShape},
-		"no mass":       {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: make([]float64, 9)}, wpmerr.ErrShape},
+		"no mass":       {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: make([]float64, 9)}, wpmerr.ErrMass},
 		"a short prior": {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: []float64{1}}, wpmerr.ErrShape},
-		"NaN":           {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: []float64{8: math.NaN()}}, wpmerr.ErrShape},
+		"NaN":           {Problem{Cost: c, Epsilon: one, Devices: 1, Prior: []float64{8: math.NaN()}}, wpmerr.ErrNotFinite},
 		"bits":          {Problem{Cost: c, Epsilon: one, Devices: 1, Bits: 63}, wpmerr.ErrShape},
 		"few bits":      {Problem{Cost: c, Epsilon: one, Devices: 1, Bits: 2}, ErrBits},
-		"power":         {Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: []float64{0}}, P: -1, Epsilon: one, Devices: 1}, wpmerr.ErrShape},
+		"power":         {Problem{Cost: &cost.Dense{K: 1, Kv: 1, Data: []float64{0}}, P: -1, Epsilon: one, Devices: 1}, cost.ErrExponent},
 	} {
 		if _, err := New(context.Background(), x.p); !errors.Is(err, x.want) {
 			t.Errorf("%s: %v, want %v", name, err, x.want)
