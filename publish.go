@@ -29,7 +29,8 @@ const maxPairs = 1 << 29
 //     mode the thresholds serve only if a solver fails, so those of places are left out if k*kv is above 2^29 and the
 //     mechanism is not of a Design.
 //   - Any other cost gives a file of version 1, with rows in mixture mode only. The cost is stated in the form of
-//     cost.Spec, that of a cost.Metric with its power among the metadata (cost.PowerKey), or left out if cost.SpecOf does not know its type; only mixture mode works without the cost.
+//     cost.Spec, that of a cost.Metric with its power among the metadata (cost.PowerKey), or left out if cost.SpecOf
+//     does not know its type; only mixture mode works without the cost.
 //
 // Rows, a geometry or a cost in cfg take precedence.
 //

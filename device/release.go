@@ -35,12 +35,13 @@ func ReleaseCommand(e *Env) *Command {
 		Name: "release", Summary: "draw one report from private counts, on the device", Args: "POLICY [COUNTS]",
 		About: "COUNTS is CSV, label,count, or user,label,count of one user with that header; plain or gzipped (default:\n" +
 			"standard input). Commas are between fields and a point in numbers: tables with semicolons, tabs or decimal\n" +
-			"commas, which the commands of a server read, are not usable here. Inputs of a grid, a ring or a cost matrix are labelled 0, 1, 2, ... A release never fails on the\n" +
-			"bytes of COUNTS: what cannot be read gets the public fallback, so that an error tells nothing, and costs as\n" +
-			"much. To see whether a file is usable, run -check first: it reads locally, prints what is wrong, and draws\n" +
-			"nothing. Every release is paid from the ledger before it is drawn; a second one in the same epoch repeats the\n" +
-			"first. Under a policy with a period the device reports in the epochs of its slot alone; in others it says so,\n" +
-			"does not open COUNTS, leaves the file of -out empty, and ends with status 0.",
+			"commas, which the commands of a server read, are not usable here. Inputs of a grid, a ring or a cost matrix are\n" +
+			"labelled 0, 1, 2, ... A release never fails on the bytes of COUNTS: what cannot be read gets the public\n" +
+			"fallback, so that an error tells nothing, and costs as much. To see whether a file is usable, run -check first:\n" +
+			"it reads locally, prints what is wrong, and draws nothing. Every release is paid from the ledger before it is\n" +
+			"drawn; a second one in the same epoch repeats the first. Under a policy with a period the device reports in the\n" +
+			"epochs of its slot alone; in others it says so, does not open COUNTS, leaves the file of -out empty, and ends\n" +
+			"with status 0.",
 		Examples: []string{
 			"release -ledger ledger -budget 4 -epoch 2026-11 policy.json counts.csv",
 			"release -ledger ledger -epoch 2026-12 -o report.txt policy.json counts.csv",

@@ -60,8 +60,9 @@ type Share struct {
 // its world. If the likeliest map has nearly all mass on one place, take an end near 0 or 1 as approximate.
 //
 // Interval takes the time of MLE and of about ten similar problems, which start from its solution. Errors: ErrShape,
-// ErrSettings for the level and a weight above 1, ErrNotFinite and ErrNegative for another weight, ErrCounts, ErrChannel; ErrNotConverged if an end is not within its tolerance, also if ctx ends. The interval is then
-// too wide, and still contains all values of the definition.
+// ErrSettings for the level and a weight above 1, ErrNotFinite and ErrNegative for another weight, ErrCounts,
+// ErrChannel; ErrNotConverged if an end is not within its tolerance, also if ctx ends. The interval is then too wide,
+// and still contains all values of the definition.
 func Interval(ctx context.Context, p Problem, region []float64, level float64) (Share, error) {
 	s, err := Intervals(ctx, p, [][]float64{region}, level)
 	if len(s) == 0 {

@@ -18,8 +18,8 @@ import (
 // ReadGeoJSON reads points from a FeatureCollection of GeoJSON (RFC 7946): a point for each feature. A Point or a
 // MultiPoint of one position is where it says; a Polygon or MultiPolygon is at the centroid of its largest polygon, and
 // keeps its rings in Shapes. The label is the property of the given name, a text or a number; without a name it is the
-// first that there is of label, name and id, or the id of the feature. A name may be in any case. Columns are lat and lon. The file may be gzipped.
-// Errors: an *Error, which names the feature, from 1, as a line.
+// first that there is of label, name and id, or the id of the feature. A name may be in any case. Columns are lat and
+// lon. The file may be gzipped. Errors: an *Error, which names the feature, from 1, as a line.
 func ReadGeoJSON(r io.Reader, name, property string) (*Points, error) {
 	src, err := newSource(r, name, MaxBytes, false)
 	if err != nil {

@@ -22,14 +22,16 @@ const maxTested = 1500
 // maxSquared bounds the entries of the rows of squares: 256 MB.
 const maxSquared = 1 << 25
 
-// resolve finds how fine a picture of the estimate may be. Its squares have the mass of the estimate, spread within each
-// as the guess has it. From the whole to the places, the squares of a level are taken if the log-likelihood of the
+// resolve finds how fine a picture of the estimate may be. Its squares have the mass of the estimate, spread within
+// each as the guess has it. From the whole to the places, the squares of a level are taken if the log-likelihood of the
 // picture so far is more than slack below that of the estimate, and if the counts support them: the three largest have
 // more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
-// (see estimate.Interval). A level that they do not support is left out. For a cost without a plane, the choice is between the guess and the estimate. A single place
-// is named by its interval, too, whatever squares are drawn. No square divides a patch: see Map.Patches.
+// (see estimate.Interval). A level that they do not support is left out. For a cost without a plane, the choice is
+// between the guess and the estimate. A single place is named by its interval, too, whatever squares are drawn. No
+// square divides a patch: see Map.Patches.
 //
-// Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is drawn.
+// Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is
+// drawn.
 func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) (err error) {
 	k := len(m.Shares)
 	_, kv := p.Channel.Dims()

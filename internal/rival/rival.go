@@ -9,10 +9,10 @@ import (
 	"github.com/wpm-go/wpm/estimate"
 )
 
-// Unary has n people make a report each (Wang et al., USENIX Security 2017: a bit for every place), person i of the place
-// that at returns, and returns a map of all reports, as shares. With a geometry it is that of estimate.Map, from the exact likelihood of every
-// report: with 400 places and 2,000 reports, some seconds. Without one it is the unbiased estimate, brought to the nearest
-// distribution. Errors are those of at and of packages baseline and estimate.
+// Unary has n people make a report each (Wang et al., USENIX Security 2017: a bit for every place), person i of the
+// place that at returns, and returns a map of all reports, as shares. With a geometry it is that of estimate.Map, from
+// the exact likelihood of every report: with 400 places and 2,000 reports, some seconds. Without one it is the unbiased
+// estimate, brought to the nearest distribution. Errors are those of at and of packages baseline and estimate.
 func Unary(ctx context.Context, k int, eps float64, n int, at func(i int) (int, error), random baseline.Source,
 	g *estimate.Geometry) ([]float64, error) {
 	o, err := baseline.NewUnary(k, eps)

@@ -183,7 +183,8 @@ func (r Result) modeFigure() report.Figure {
 	chart.Series = []figure.Series{p, m, k}
 	return report.Figure{
 		Name: "modes", Title: "Client modes", Chart: chart,
-		Text: "Both modes draw from the same published box and have the same worst case. The mixture needs no solver on the device and makes the same draws for everybody.",
+		Text: "Both modes draw from the same published box and have the same worst case. " +
+			"The mixture needs no solver on the device and makes the same draws for everybody.",
 	}
 }
 

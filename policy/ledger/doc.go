@@ -4,8 +4,9 @@
 // # The guarantee
 //
 // The debits in the text of a ledger cover every report that has left the device, whenever the process or the device
-// stops, and their sum is at most the budget: of a ledger with a slot, the sum over any period. For one policy and one epoch there is one report: a further call gets its
-// bytes again, for nothing. A text that somebody has changed is refused as a whole.
+// stops, and their sum is at most the budget: of a ledger with a slot, the sum over any period. For one policy and one
+// epoch there is one report: a further call gets its bytes again, for nothing. A text that somebody has changed is
+// refused as a whole.
 //
 // # How it hangs together
 //

@@ -184,9 +184,9 @@ func TestSweepAsks(t *testing.T) {
 	}
 }
 
-// TestSteps holds how many steps the search for pivots takes, also for a smaller problem, where what changes in one place goes a long way round: a
-// twentieth more than measured. With far more rows than columns, there is one block, and a look at all lists takes
-// longer than the pricing of a few rows.
+// TestSteps holds how many steps the search for pivots takes, also for a smaller problem, where what changes in one
+// place goes a long way round: a twentieth more than measured. With far more rows than columns, there is one block, and
+// a look at all lists takes longer than the pricing of a few rows.
 func TestSteps(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // or rows are read in parts
 	for _, tt := range []struct{ k, n, steps int }{{3000, 750, 633910}, {8000, 200, 707173}} {

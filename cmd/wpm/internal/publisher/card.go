@@ -126,8 +126,8 @@ func (d DesignCard) render(asJSON bool) ([]byte, error) {
 		fmt.Fprintf(&b, "\nThe table of worst cases at other eps was not computed at this size: -table EPS,EPS,... does.\n")
 	}
 	d.printMenu(&b)
-	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and makes the same draws for everybody; its worst case is the same. Mode projection is better for\n"+
-		"clients whose distribution is spread out. %s\n", d.price())
+	fmt.Fprintf(&b, "\nMode mixture needs no solver on the device and makes the same draws for everybody; its worst case is\n"+
+		"the same. Mode projection is better for clients whose distribution is spread out. %s\n", d.price())
 	return b.Bytes(), nil
 }
 

@@ -84,7 +84,6 @@ type charted struct {
 	parts   []sheet.Part // of regions
 	shapes  []costio.Shape
 	reports uint64
-	unit    string
 	level   float64 // of all intervals
 	facts   string  // about the policy and the reports
 	places  plane.Places
@@ -301,7 +300,6 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 			fmt.Fprintf(c.Root().ErrWriter, "%s: warning: %s\n", published.Program, atlas.Unexplained)
 		}
 		m.note = strings.TrimSpace(m.note + " " + told)
-		m.unit = m.distances.Name
 	}
 	if in.regions != nil { // whatever the estimator
 		m.Level = in.level
@@ -402,7 +400,8 @@ func errorText(e *atlas.Error, u places.Unit) string {
 	if u.P == 1 {
 		meaning = ": so far people would have to be moved, on average, to make it true"
 	}
-	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases%s. The guess is about %.2g %s from the truth. ",
+	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases%s. "+
+		"The guess is about %.2g %s from the truth. ",
 		scale*e.Expected, name, scale*e.Within90, name, meaning, scale*e.Guess, name)
 }
 
@@ -539,7 +538,7 @@ func (m charted) regionTable() sheet.Table {
 func (m charted) sheet(title string) sheet.Sheet {
 	s := sheet.Sheet{
 		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
-		Guess: m.Guess, Raw: m.Raw, Unit: m.unit, Reports: m.reports, Facts: m.facts, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
+		Guess: m.Guess, Raw: m.Raw, Unit: m.distances.Name, Reports: m.reports, Facts: m.facts, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
 		Level: m.level,
 	}
 	if m.Map != nil {

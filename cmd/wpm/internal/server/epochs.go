@@ -108,7 +108,7 @@ func aggregateEpochs(ctx context.Context, c *cli.Command) error {
 		one.Inputs = places.Labels(of[t].InputLabel, of[t].Inputs())
 		one.facts = fmt.Sprintf("%s, eps %v, policy %x, epoch %s", shell.Plural(m.Reports, "report"), of[t].Policy.Epsilon(), id[:6],
 			m.Name)
-		one.unit = r.Unit
+		one.distances = r.unit
 		one.found(m.Map, r.unit)
 		if c.IsSet("map") {
 			if err := one.partsOf(ctx, epochs[t].World, epochs[t].Counts, nil, atlas.Settings{Prior: in.prior}); err != nil {
