@@ -10,7 +10,6 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate/atlas"
-	"github.com/wpm-go/wpm/internal/folder"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/lab/report"
 	"github.com/wpm-go/wpm/ldp"
@@ -72,12 +71,15 @@ func RunErrors(ctx context.Context, cfg Config) (Errors, error) {
 	if err != nil {
 		return Errors{}, err
 	}
+	defer s.kept.Close()
 	if cfg.Estimator != "" && !atlas.Known(cfg.Estimator) {
 		return Errors{}, fmt.Errorf("%w: Estimator %q is not %s", ErrConfig, cfg.Estimator, atlas.Estimators)
 	}
 	var list []Stated
-	err = s.cases(eps, func(w world, eps ldp.Epsilon, devices int) error {
-		c, err := s.statedCase(ctx, w, eps, devices)
+	err = s.cases(eps, func(w world, seed uint64, eps ldp.Epsilon, devices int) error {
+		name := fmt.Sprintf("error, %s, eps %s, %d devices, %d runs, seeds %d and %d, estimator %q", w.name, eps, devices,
+			s.cfg.Runs, s.cfg.Seed, seed, s.cfg.Estimator)
+		c, err := report.Case(s.kept, name, func() (Stated, error) { return s.statedCase(ctx, w, eps, devices) })
 		list = append(list, c)
 		return err
 	})
@@ -105,18 +107,15 @@ func casesOf(cfg Config, cases int) (study, []ldp.Epsilon, error) {
 	if err == nil && (cfg.Cases < 1 || cfg.Cases > maxCases) {
 		err = fmt.Errorf("%w: %d Cases", ErrConfig, cfg.Cases)
 	}
-	if err == nil {
-		err = folder.Prepare(cfg.Out)
+	if err != nil {
+		return study{}, nil, err
 	}
-	s := study{cfg: cfg, tick: cfg.Progress}
-	if s.tick == nil {
-		s.tick = func(int, int, string) {}
-	}
+	s, err := newStudy(cfg)
 	return s, eps, err
 }
 
 // cases calls do for the maps of the panels of seeds that follow Seed, each with one number of devices for each eps.
-func (s study) cases(eps []ldp.Epsilon, do func(w world, eps ldp.Epsilon, devices int) error) error {
+func (s study) cases(eps []ldp.Epsilon, do func(w world, seed uint64, eps ldp.Epsilon, devices int) error) error {
 	done := 0
 	for seed := s.cfg.Seed; ; seed++ {
 		all, err := panel(seed)
@@ -128,7 +127,7 @@ func (s study) cases(eps []ldp.Epsilon, do func(w world, eps ldp.Epsilon, device
 		}
 		for _, w := range all {
 			for e, ep := range eps {
-				if err := do(w, ep, s.cfg.Devices[(e+w.turn)%len(s.cfg.Devices)]); err != nil {
+				if err := do(w, seed, ep, s.cfg.Devices[(e+w.turn)%len(s.cfg.Devices)]); err != nil {
 					return fmt.Errorf("experiments/mapping: %s at eps %s: %w", w.name, ep, err)
 				}
 				done++

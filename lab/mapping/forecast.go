@@ -56,9 +56,12 @@ func RunForecasts(ctx context.Context, cfg Config) (Forecasts, error) {
 	if err != nil {
 		return Forecasts{}, err
 	}
+	defer s.kept.Close()
 	out := Forecasts{Least: 1}
-	err = s.cases(eps, func(w world, eps ldp.Epsilon, devices int) error {
-		c, err := s.forecast(ctx, w, eps, devices)
+	err = s.cases(eps, func(w world, seed uint64, eps ldp.Epsilon, devices int) error {
+		name := fmt.Sprintf("forecast, %s, eps %s, %d devices, %d runs, seeds %d and %d", w.name, eps, devices, s.cfg.Runs,
+			s.cfg.Seed, seed)
+		c, err := report.Case(s.kept, name, func() (Forecast, error) { return s.forecast(ctx, w, eps, devices) })
 		if err != nil {
 			return err
 		}

@@ -179,6 +179,26 @@ const maxGap = 1e-12
 type study struct {
 	cfg  Config
 	tick func(done, total int, what string)
+	kept *report.Cases
+}
+
+// newStudy prepares the folder of a study.
+func newStudy(cfg Config) (study, error) {
+	s := study{cfg: cfg, tick: cfg.Progress}
+	if s.tick == nil {
+		s.tick = func(int, int, string) {}
+	}
+	err := folder.Prepare(cfg.Out)
+	if err == nil {
+		s.kept, err = report.OpenCases(cfg.Out)
+	}
+	return s, err
+}
+
+// part is what a map adds to the result.
+type part struct {
+	Rows []Row   `json:"rows"`
+	Gap  float64 `json:"gap"`
 }
 
 // Run does the study and, if Config.Out is set, writes the report. Errors: ErrConfig, ErrGap, those of gowalla.Load,
@@ -188,13 +208,11 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := folder.Prepare(cfg.Out); err != nil {
+	s, err := newStudy(cfg)
+	if err != nil {
 		return Result{}, err
 	}
-	s := study{cfg: cfg, tick: cfg.Progress}
-	if s.tick == nil {
-		s.tick = func(int, int, string) {}
-	}
+	defer s.kept.Close()
 	all, err := s.worlds(ctx)
 	if err != nil {
 		return Result{}, err
@@ -202,12 +220,18 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	res := Result{Config: cfg}
 	res.Config.Progress = nil
 	for _, w := range all {
-		rows, gap, err := s.world(ctx, w, eps)
+		kept := s.kept
+		if w.users != nil { // of data, which may change
+			kept = nil
+		}
+		name := fmt.Sprintf("%s, eps %v, devices %v and %d, %d runs, seed %d, plan %v", w.name, cfg.Epsilons, cfg.Devices,
+			cfg.Large, cfg.Runs, cfg.Seed, cfg.Plan)
+		part, err := report.Case(kept, name, func() (part, error) { return s.world(ctx, w, eps) })
 		if err != nil {
 			return Result{}, fmt.Errorf("experiments/mapping: %s: %w", w.name, err)
 		}
-		res.Rows = append(res.Rows, rows...)
-		res.Gap = max(res.Gap, gap)
+		res.Rows = append(res.Rows, part.Rows...)
+		res.Gap = max(res.Gap, part.Gap)
 	}
 	if !(res.Gap <= maxGap) {
 		return Result{}, fmt.Errorf("%w: %v", ErrGap, res.Gap)
@@ -268,20 +292,20 @@ type task struct {
 }
 
 // world simulates all cases of a map.
-func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, float64, error) {
+func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) (part, error) {
 	geometry, err := estimate.NewGeometry(ctx, w.cost, 1)
 	if err != nil {
-		return nil, 0, err
+		return part{}, err
 	}
 	c, err := cost.Materialize(ctx, w.cost)
 	if err != nil {
-		return nil, 0, err
+		return part{}, err
 	}
 	rows := make([][]ldp.Weights, len(eps))
 	channels := make([]*estimate.Channel, len(eps))
 	for e := range eps {
 		if rows[e], channels[e], err = design(ctx, w.cost, eps[e]); err != nil {
-			return nil, 0, fmt.Errorf("eps %s: %w", eps[e], err)
+			return part{}, fmt.Errorf("eps %s: %w", eps[e], err)
 		}
 		s.tick(e+1, len(eps), "policies for "+w.name)
 	}
@@ -298,7 +322,7 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	}
 	guess, gap, err := distance(ctx, c, w, uniform)
 	if err != nil {
-		return nil, 0, err
+		return part{}, err
 	}
 	var tasks []task
 	for e := range eps {
@@ -331,7 +355,7 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 		return nil
 	}, func(done int) { s.tick(done, len(tasks), w.name) })
 	if err != nil {
-		return nil, 0, err
+		return part{}, err
 	}
 	var out []Row
 	for ; len(tasks) > 0; tasks = tasks[s.cfg.Runs:] {
@@ -347,7 +371,7 @@ func (s study) world(ctx context.Context, w world, eps []ldp.Epsilon) ([]Row, fl
 	if s.cfg.Plan {
 		err = s.predict(ctx, w, eps, rows, out)
 	}
-	return out, gap, err
+	return part{out, gap}, err
 }
 
 // collect takes the outcomes of the runs.

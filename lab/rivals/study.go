@@ -133,13 +133,20 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if s.dense, err = cost.Materialize(ctx, s.grid); err != nil {
 		return Result{}, err
 	}
+	kept, err := report.OpenCases(cfg.Out)
+	if err != nil {
+		return Result{}, err
+	}
+	defer kept.Close()
 	res := Result{Config: cfg}
 	for n, e := range eps {
 		for m, name := range cfg.Methods {
 			if cfg.Progress != nil {
 				cfg.Progress(n*len(cfg.Methods)+m, len(eps)*len(cfg.Methods), names[name])
 			}
-			rows, err := s.measure(ctx, name, e)
+			which := fmt.Sprintf("%s, eps %s, %d devices, %d runs, side %d, seed %d", name, e, cfg.Devices, cfg.Runs, cfg.Side,
+				cfg.Seed)
+			rows, err := report.Case(kept, which, func() ([]Row, error) { return s.measure(ctx, name, e) })
 			if err != nil {
 				return Result{}, fmt.Errorf("lab/rivals: %s at eps %s: %w", name, cfg.Epsilons[n], err)
 			}

@@ -7,6 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cost"
@@ -69,10 +72,24 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 	return c, eps, nil
 }
 
-// Error is the mean of W_1 over the runs of a cell, and its standard error (0 for one run).
+// Error is W_1 to the truth over the runs of a cell.
 type Error struct {
-	Mean float64 `json:"mean"`
-	SE   float64 `json:"se"`
+	Mean   float64   `json:"mean"`
+	SE     float64   `json:"se"` // standard error of the mean, 0 for one run
+	Median float64   `json:"median"`
+	Q90    float64   `json:"q90"` // the 90 % quantile
+	By     []float64 `json:"by"`  // by run
+}
+
+// Over returns the ratio of the means of e and of other, with the standard error of its logarithm (by the delta method).
+// The runs of both have the same seeds.
+func (e Error) Over(other Error) (ratio, se float64) {
+	n := float64(len(e.By))
+	for i, v := range e.By {
+		d := v/e.Mean - other.By[i]/other.Mean
+		se += d * d
+	}
+	return e.Mean / other.Mean, math.Sqrt(se / max(1, n-1) / n)
 }
 
 // Cell is one city, eps and number of devices.
@@ -114,6 +131,11 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if cfg.Cities > 0 {
 		all = all[:min(cfg.Cities, len(all))]
 	}
+	kept, err := report.OpenCases(cfg.Out)
+	if err != nil {
+		return Result{}, err
+	}
+	defer kept.Close()
 	res := Result{Config: cfg}
 	total := len(all) * len(eps) * len(cfg.Devices)
 	for _, c := range all {
@@ -122,7 +144,12 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 				if cfg.Progress != nil {
 					cfg.Progress(len(res.Cells), total, c.Name)
 				}
-				cell, err := cellOf(ctx, c, cfg, e, devices)
+				runs := cfg.Many
+				if devices <= 5000 {
+					runs = cfg.Few
+				}
+				name := fmt.Sprintf("%s, eps %s, %d devices, %d runs, seed %d", c.Name, e, devices, runs, cfg.Seed)
+				cell, err := report.Case(kept, name, func() (Cell, error) { return cellOf(ctx, c, cfg.Seed, e, devices, runs) })
 				if err != nil {
 					return Result{}, fmt.Errorf("%s, eps %s, %d devices: %w", c.Name, cfg.Epsilons[n], devices, err)
 				}
@@ -139,12 +166,8 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	return res, nil
 }
 
-// cell designs three ways, and draws the runs of each.
-func cellOf(ctx context.Context, c towns.City, cfg Config, eps ldp.Epsilon, devices int) (Cell, error) {
-	runs := cfg.Many
-	if devices <= 5000 {
-		runs = cfg.Few
-	}
+// cellOf designs three ways, and draws the runs of each.
+func cellOf(ctx context.Context, c towns.City, seed uint64, eps ldp.Epsilon, devices, runs int) (Cell, error) {
 	out := Cell{City: c.Name, Family: c.Family, Devices: devices, Runs: runs}
 	geometry, err := estimate.NewGeometry(ctx, c.Cost, 1)
 	if err != nil {
@@ -172,7 +195,7 @@ func cellOf(ctx context.Context, c towns.City, cfg Config, eps ldp.Epsilon, devi
 		}
 		w := make([]float64, runs)
 		err = parallel.Each(ctx, runs, func(n int) error {
-			counts := towns.Draw(law, devices, cfg.Seed+uint64(n))
+			counts := towns.Draw(law, devices, seed+uint64(n))
 			found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: ch, Geometry: geometry},
 				estimate.Settings{})
 			if err == nil {
@@ -221,7 +244,7 @@ func cellOf(ctx context.Context, c towns.City, cfg Config, eps ldp.Epsilon, devi
 
 func spread(x []float64) Error {
 	n := float64(len(x))
-	var e Error
+	e := Error{By: x}
 	for _, v := range x {
 		e.Mean += v / n
 	}
@@ -231,6 +254,8 @@ func spread(x []float64) Error {
 	if n > 1 {
 		e.SE = math.Sqrt(e.SE / (n - 1) / n)
 	}
+	x = slices.Sorted(slices.Values(x))
+	e.Median, e.Q90 = stat.Quantile(0.5, stat.LinInterp, x, nil), stat.Quantile(0.9, stat.LinInterp, x, nil)
 	return e
 }
 
@@ -280,17 +305,28 @@ func (r Result) Summaries() []Summary {
 // Report describes the result folder.
 func (r Result) Report() report.Report {
 	t := report.Table{
-		Title: "All cells", Text: "Distances are means of W₁ to the truth, in the unit of the city, with the standard error of each.",
+		Title: "All cells",
+		Text: "W₁ to the truth, in the unit of the city: mean, median and 90 % quantile of the runs. Ratios are of means, with " +
+			"the 99 % interval of chosen / rule disc.",
 		Columns: []report.Column{
 			{Name: "city"}, {Name: "eps", Label: "ε"}, {Name: "devices"}, {Name: "runs"}, {Name: "guess"},
-			{Name: "default"}, {Name: "default_se", Label: "±"}, {Name: "disc", Label: "rule disc"}, {Name: "disc_se", Label: "±"},
-			{Name: "chosen"}, {Name: "chosen_se", Label: "±"}, {Name: "codes", Label: "codes taken"},
+			{Name: "default"}, {Name: "default_median", Label: "median"}, {Name: "default_90", Label: "90 %"},
+			{Name: "disc", Label: "rule disc"}, {Name: "disc_median", Label: "median"}, {Name: "disc_90", Label: "90 %"},
+			{Name: "chosen"}, {Name: "chosen_median", Label: "median"}, {Name: "chosen_90", Label: "90 %"},
+			{Name: "chosen_default", Label: "chosen / default"}, {Name: "chosen_disc", Label: "chosen / rule disc"},
+			{Name: "low", Label: "from"}, {Name: "high", Label: "to"}, {Name: "codes", Label: "codes taken"},
 			{Name: "risk", Label: "predicted"}, {Name: "outputs"},
 		},
 	}
 	for _, c := range r.Cells {
-		t.Rows = append(t.Rows, []any{c.City, c.Epsilon, c.Devices, c.Runs, c.Guess, c.Default.Mean, c.Default.SE,
-			c.Disc.Mean, c.Disc.SE, c.Chosen.Mean, c.Chosen.SE, c.Codes, c.Risk, c.Outputs})
+		row := []any{c.City, c.Epsilon, c.Devices, c.Runs, c.Guess}
+		for _, e := range []Error{c.Default, c.Disc, c.Chosen} {
+			row = append(row, e.Mean, e.Median, e.Q90)
+		}
+		ofDefault, _ := c.Chosen.Over(c.Default)
+		ofDisc, se := c.Chosen.Over(c.Disc)
+		margin := math.Exp(distuv.StudentsT{Sigma: 1, Nu: float64(max(1, c.Runs-1))}.Quantile(0.995) * se)
+		t.Rows = append(t.Rows, append(row, ofDefault, ofDisc, ofDisc/margin, ofDisc*margin, c.Codes, c.Risk, c.Outputs))
 	}
 	means := report.Table{
 		Name: "means", Title: "Geometric means of ratios", Text: "Over the cities of a family.",
