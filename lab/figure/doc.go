@@ -1,8 +1,9 @@
-// Package figure draws the few kinds of figure that the studies need, each from one plain description, as SVG and as
-// PNG.
+// Package figure draws the few kinds of figure that the studies need, each from one plain description, as SVG,
+// PNG and PDF.
 //
-// A description ([Line], [Heat], [Bars]) holds numbers and words only. [Render] checks it and draws it twice with
-// gonum.org/v1/plot: once as a vector drawing and once as a picture of 144 dots per inch. The look is fixed here, so
+// A description ([Line], [Heat], [Bars]) holds numbers and words only. [Render] checks it and draws it three times
+// with gonum.org/v1/plot: as SVG for pages, as a picture of 144 dots per inch, and as PDF for papers, whose letters are
+// shapes, since the fonts of PDF know no Greek. The look is fixed here, so
 // that all figures of a report match: one look for each mechanism in every figure ([LookWPM] and the others); colours
 // from the Okabe-Ito palette, which stays apart for colour-blind readers, and darker ones beyond it; a distinct marker
 // and dash for each series, so that colour is never the only difference; the legend above the data; a title that may

@@ -50,6 +50,7 @@ func Finding(c Chart) string {
 type Image struct {
 	SVG []byte // a complete XML document, text as text
 	PNG []byte
+	PDF []byte // one page, letters as shapes
 }
 
 // Scale tells how numbers become positions or colours.
@@ -75,7 +76,7 @@ func (s Scale) String() string {
 	return fmt.Sprintf("Scale(%d)", int(s))
 }
 
-// Render draws c in both formats. Errors: ErrEmpty, ErrShape, ErrValue, ErrOption (all name the place), ErrRender.
+// Render draws c in all formats. Errors: ErrEmpty, ErrShape, ErrValue, ErrOption (all name the place), ErrRender.
 func Render(c Chart) (img Image, err error) {
 	if isNil(c) {
 		return Image{}, fmt.Errorf("%w: nil chart", ErrEmpty)
@@ -94,6 +95,9 @@ func Render(c Chart) (img Image, err error) {
 		return Image{}, err
 	}
 	if img.PNG, err = drawPNG(c); err != nil {
+		return Image{}, err
+	}
+	if img.PDF, err = drawPDF(c); err != nil {
 		return Image{}, err
 	}
 	return img, nil

@@ -70,6 +70,29 @@ func checkImage(t interface{ Fatalf(string, ...any) }, img Image) {
 	if n := coloursIn(pic, 3); n < 3 {
 		t.Fatalf("PNG holds %d colours only", n)
 	}
+	if !bytes.HasPrefix(img.PDF, []byte("%PDF-")) || !bytes.HasSuffix(img.PDF, []byte("%%EOF\n")) {
+		t.Fatalf("PDF of %d bytes is not whole", len(img.PDF))
+	}
+	if bytes.Contains(img.PDF, []byte("/Type /Font")) {
+		t.Fatalf("PDF has a font: letters are to be shapes")
+	}
+}
+
+// TestPDFLetters: letters that no code page of PDF has are drawn, each as itself.
+func TestPDFLetters(t *testing.T) {
+	seen := map[string]string{}
+	for _, title := range []string{"", "W", "W₁", "ε", "δ", "≥", "é"} {
+		l := lineChart()
+		l.Title = "x" + title
+		out, err := drawPDF(l)
+		if err != nil {
+			t.Fatalf("%q: %v", title, err)
+		}
+		if other, ok := seen[string(out)]; ok {
+			t.Errorf("%q is drawn as %q", title, other)
+		}
+		seen[string(out)] = title
+	}
 }
 
 func checkSVG(t interface{ Fatalf(string, ...any) }, svg []byte) {
@@ -167,7 +190,8 @@ func TestRender(t *testing.T) {
 				return
 			}
 			again, err := Render(tt.c)
-			if err != nil || !bytes.Equal(img.SVG, again.SVG) || !bytes.Equal(img.PNG, again.PNG) {
+			if err != nil || !bytes.Equal(img.SVG, again.SVG) || !bytes.Equal(img.PNG, again.PNG) ||
+				!bytes.Equal(img.PDF, again.PDF) {
 				t.Errorf("a second rendering differs (err %v)", err)
 			}
 		})

@@ -113,7 +113,7 @@ type Config struct {
 
 	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 3, 4, 5
 	Methods  []Method `json:"methods"`  // nil: all
-	Runs     int      `json:"runs"`     // simulated releases of the whole population; 0: 5
+	Runs     int      `json:"runs"`     // simulated releases of the whole population; 0: 20
 	Seed     uint64   `json:"seed"`     // of the simulated releases
 	Bits     int      `json:"bits"`     // weights are integers that sum to 2^Bits; 0: 62
 	// the eps of the heat maps, one of Epsilons; "": 4 if that is among them, else the last
@@ -188,7 +188,7 @@ func (c Config) withDefaults() Config {
 	def(&c.Rows, 20)
 	def(&c.Cols, 20)
 	def(&c.MinCheckins, 10)
-	def(&c.Runs, 5)
+	def(&c.Runs, 20)
 	def(&c.Bits, 62)
 	def(&c.Rounds, 40)
 	if c.Lambda == 0 {

@@ -34,12 +34,12 @@
 //
 // Two errors are measured. "Expected" is W_1 between the mean over users of the distributions that releases are drawn
 // from and the truth: the bias of the mechanism, without randomness. "Sampled" is W_1 between the histogram of one
-// simulated release per user and the truth, over 5 runs: what an analyst would get from this many users. All W_1 are
+// simulated release per user and the truth, over 20 runs: what an analyst would get from this many users. All W_1 are
 // exact transport.
 //
 // # Estimated maps
 //
-// A map of everybody is another task than a sample of a user's own distribution. Of each of the 5 runs a server
+// A map of everybody is another task than a sample of a user's own distribution. Of each of the 20 runs a server
 // estimates one, too: with [estimate.Map] and [estimate.EM] from the releases of the mixture and of randomised
 // response, with EM from all reports of the disk, and from the reports of the frequency oracles OUE and subset
 // selection, with their own estimate (unbiased, then the nearest distribution) and with Map and EM, which take the

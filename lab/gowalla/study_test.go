@@ -305,7 +305,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 	c, _, err := Config{Epsilons: []string{"1/2", "4.00"}}.resolve()
 	if err != nil || !reflect.DeepEqual(c.Epsilons, []string{"0.5", "4"}) || c.MapEps != "4" || c.Users != 500 ||
-		c.Runs != 5 || c.Bits != 62 || c.Rows != 20 || c.MinCheckins != 10 {
+		c.Runs != 20 || c.Bits != 62 || c.Rows != 20 || c.MinCheckins != 10 {
 		t.Errorf("resolved: %+v, %v", c, err)
 	}
 	again, _, err := c.resolve()

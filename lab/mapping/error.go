@@ -100,6 +100,9 @@ func casesOf(cfg Config, cases int) (study, []ldp.Epsilon, error) {
 	if cfg.Devices == nil {
 		cfg.Devices = []int{500, 5000, 50_000}
 	}
+	if cfg.Runs == 0 {
+		cfg.Runs = 20
+	}
 	if cfg.Cases == 0 {
 		cfg.Cases = cases
 	}

@@ -37,7 +37,7 @@ type Config struct {
 	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 4, or with Plan 1, 2, 4
 	Devices  []int    `json:"devices"`  // numbers of devices; nil: 500, 5000, or with Plan 500, 2000, 20 000
 	Large    int      `json:"large"`    // one more number of devices, for four of the maps; 0: 200 000
-	Runs     int      `json:"runs"`     // simulations of each case; 0: 5
+	Runs     int      `json:"runs"`     // simulations of each case; 0: 100, of RunErrors and RunForecasts 20
 	Seed     uint64   `json:"seed"`
 	Plan     bool     `json:"plan"`  // other maps, and predictions of every case beside what maps are
 	Cases    int      `json:"cases"` // of RunErrors; 0: 60
@@ -72,7 +72,7 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 		c.Large = 200_000
 	}
 	if c.Runs == 0 {
-		c.Runs = 5
+		c.Runs = 100
 	}
 	if len(c.Epsilons) < 1 || len(c.Epsilons) > maxList || len(c.Devices) < 1 || len(c.Devices) > maxList || c.Runs < 1 ||
 		c.Runs > maxRuns {

@@ -3,7 +3,7 @@
 //	index.html   one self-contained page: what was found, the figures (inlined) with what to see in each, the tables, all settings
 //	table.csv    the first table, every number in full precision; further tables as NAME.csv
 //	table.json   everything: tables, facts, settings and the seed
-//	NAME.svg, NAME.png   each figure in both formats
+//	NAME.svg, NAME.png, NAME.pdf   each figure, for pages, for slides and for papers
 //	and whatever files the study adds (a policy, say)
 //
 // Guarantees. [Encode] is a pure function: equal reports give equal bytes (no clock, no host name, no path).

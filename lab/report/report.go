@@ -126,17 +126,17 @@ func Encode(r Report) ([]File, error) {
 	out = append(out, File{Name: "table.json", Data: data})
 	for i, f := range r.Figures {
 		what := fmt.Sprintf("figure %d (%s)", i, f.Name)
-		if err := claim(what, f.Name+".svg"); err != nil {
-			return nil, err
-		}
-		if err := claim(what, f.Name+".png"); err != nil {
-			return nil, err
+		for _, kind := range []string{".svg", ".png", ".pdf"} {
+			if err := claim(what, f.Name+kind); err != nil {
+				return nil, err
+			}
 		}
 		img, err := figure.Render(f.Chart)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
-		out = append(out, File{Name: f.Name + ".svg", Data: img.SVG}, File{Name: f.Name + ".png", Data: img.PNG})
+		out = append(out, File{Name: f.Name + ".svg", Data: img.SVG}, File{Name: f.Name + ".png", Data: img.PNG},
+			File{Name: f.Name + ".pdf", Data: img.PDF})
 		view.Figures = append(view.Figures, figureView{Figure: f, Alt: f.alt(), SVG: inline(img.SVG)})
 	}
 	for _, f := range r.Files {

@@ -55,7 +55,7 @@ func TestEncode(t *testing.T) {
 		got[f.Name] = f.Data
 		names = append(names, f.Name)
 	}
-	want := []string{"index.html", "table.csv", "second.csv", "table.json", "fig.svg", "fig.png", "policy.json"}
+	want := []string{"index.html", "table.csv", "second.csv", "table.json", "fig.svg", "fig.png", "fig.pdf", "policy.json"}
 	if !reflect.DeepEqual(names, want) {
 		t.Fatalf("files %q, want %q", names, want)
 	}
@@ -137,7 +137,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(paths) != 7 || paths[0] != filepath.Join(dir, "index.html") {
+	if len(paths) != 8 || paths[0] != filepath.Join(dir, "index.html") {
 		t.Errorf("paths = %q", paths)
 	}
 	files, err := Encode(sample())

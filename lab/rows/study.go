@@ -30,8 +30,8 @@ type Config struct {
 	Out      string   `json:"out"`      // folder to write the report to; "": nothing is written
 	Epsilons []string `json:"epsilons"` // exact decimals or fractions; nil: 0.5, 1, 2, 4
 	Devices  []int    `json:"devices"`  // nil: 500, 5,000, 50,000 and 500,000
-	Few      int      `json:"few"`      // runs of a cell with up to 5,000 devices; 0: 3
-	Many     int      `json:"many"`     // runs of a cell with more; 0: 3
+	Few      int      `json:"few"`      // runs of a cell with up to 5,000 devices; 0: 100
+	Many     int      `json:"many"`     // runs of a cell with more; 0: 20
 	Cities   int      `json:"cities"`   // only the first so many; 0: all
 	Seed     uint64   `json:"seed"`
 
@@ -49,10 +49,10 @@ func (c Config) resolve() (Config, []ldp.Epsilon, error) {
 		c.Devices = []int{500, 5000, 50_000, 500_000}
 	}
 	if c.Few == 0 {
-		c.Few = 3
+		c.Few = 100
 	}
 	if c.Many == 0 {
-		c.Many = 3
+		c.Many = 20
 	}
 	if c.Few < 1 || c.Few > maxRuns || c.Many < 1 || c.Many > maxRuns || c.Cities < 0 {
 		return c, nil, fmt.Errorf("%w: %d and %d runs, want 1 to %d; %d cities", ErrConfig, c.Few, c.Many, maxRuns, c.Cities)

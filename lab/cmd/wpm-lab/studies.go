@@ -266,7 +266,7 @@ func gowallaStudy() study {
 			&cli.FloatFlag{Name: "east", Value: area.East, Usage: "longitude of the area's right edge"},
 			&cli.IntFlag{Name: "users", Value: 500, Usage: "the so many lowest user ids; 0 for all"},
 			&cli.IntFlag{Name: "min-checkins", Value: 10, Usage: "least number of check-ins of a user in the area"},
-			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulated releases of everybody"},
+			&cli.IntFlag{Name: "runs", Value: 20, Usage: "simulated releases of everybody"},
 			&cli.FloatFlag{Name: "lambda", Value: 0.01,
 				Usage: "regularisation of Algorithm 1, in units of the unit square's side"},
 			&cli.IntFlag{Name: "rounds", Value: 40, Usage: "iterations of Algorithm 1"},
@@ -393,10 +393,10 @@ func runSphereStudy(ctx context.Context, c *cli.Command) (any, func(io.Writer) e
 
 func mappingStudy() study {
 	return study{
-		examples: []string{"mapping -o mapping"},
+		examples: []string{"mapping -runs 5 -o mapping"},
 		name:     "mapping", usage: "maps from releases: the guess, the raw counts and the estimators, over kinds of maps, eps and devices",
 		about: "Needs no data; -data adds check-ins, in the forms that gowalla reads. Releases are simulated from -seed. " +
-			"Some minutes with the defaults.",
+			"Two hours of processor time with the defaults; -runs 5 takes some minutes.",
 		seeded: "of maps and releases", positive: []string{"runs", "large"}, run: runMapping,
 		end: "Report: ",
 		flags: []cli.Flag{
@@ -405,7 +405,7 @@ func mappingStudy() study {
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4; -plan: 1,2,4)"},
 			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000; -plan: 500,2000,20000)"},
 			&cli.IntFlag{Name: "large", Value: 200_000, Usage: "devices of one more case, for four of the maps"},
-			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
+			&cli.IntFlag{Name: "runs", Value: 100, Usage: "simulations of each case"},
 			&cli.BoolFlag{Name: "plan",
 				Usage: "compare the map with what \"wpm plan\" predicts of it, on other maps, and leave EM out"},
 		},
@@ -459,7 +459,7 @@ func errorsStudy() study {
 	return study{
 		examples: []string{"errors -runs 20 -o errors"},
 		name:     "errors", usage: "the error that maps state, beside what it is, over kinds of maps, eps and devices",
-		about:  "Needs no data. Releases are simulated from -seed. Some minutes with the defaults.",
+		about:  "Needs no data. Releases are simulated from -seed. Half an hour of processor time with the defaults.",
 		seeded: "of maps and releases", positive: []string{"runs", "cases"}, run: runErrors,
 		end: "Report: ",
 		flags: []cli.Flag{
@@ -468,7 +468,7 @@ func errorsStudy() study {
 			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000,50000)"},
 			&cli.IntFlag{Name: "cases", Value: 60, Usage: "`NUMBER` of cases"},
 			&cli.StringFlag{Name: "estimator", Value: atlas.ByMap, Usage: "`NAME` of what finds the maps: " + atlas.Estimators},
-			&cli.IntFlag{Name: "runs", Value: 5, Usage: "simulations of each case"},
+			&cli.IntFlag{Name: "runs", Value: 20, Usage: "simulations of each case"},
 		},
 	}
 }
@@ -604,15 +604,16 @@ func runCountry(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 
 func rowsStudy() study {
 	return study{
-		examples: []string{"rows -o rows"},
+		examples: []string{"rows -few 3 -many 3 -o rows"},
 		name:     "rows", usage: "rows for a map: the error of maps by the default, the best disc, and codes, on made-up cities",
-		about:  "Needs no data; cities and counts are drawn from -seed, so this is a simulation. Two minutes with the defaults.",
+		about: "Needs no data; cities and counts are drawn from -seed, so this is a simulation. An hour of processor time with the " +
+			"defaults; -few 3 -many 3 takes two minutes.",
 		seeded: "of cities and counts", positive: []string{"few", "many"}, run: runRows,
 		end: "Simulated. Report: ",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
-			&cli.IntFlag{Name: "few", Value: 3, Usage: "runs of a cell with up to 5,000 devices"},
-			&cli.IntFlag{Name: "many", Value: 3, Usage: "runs of a cell with more devices"},
+			&cli.IntFlag{Name: "few", Value: 100, Usage: "runs of a cell with up to 5,000 devices"},
+			&cli.IntFlag{Name: "many", Value: 20, Usage: "runs of a cell with more devices"},
 			&cli.IntFlag{Name: "cities", Usage: "only the first so many; 0: all"},
 		},
 	}
