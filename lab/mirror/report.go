@@ -88,7 +88,7 @@ func (r Result) figures() (out []report.Figure) {
 func (r Result) descentFigure(space, eps string) report.Figure {
 	chart := figure.Line{
 		Title:  fmt.Sprintf("Mirror descent on %s, ε = %s: what is reached and what is proved", space, eps),
-		XLabel: "steps T", YLabel: "relative to the optimum f*", X: figure.Log, Y: figure.Log,
+		XLabel: "steps T", YLabel: "excess over the optimum f*, in units of f*", X: figure.Log, Y: figure.Log,
 	}
 	for _, d := range r.Descents {
 		if d.Space != space || d.Epsilon != eps {
@@ -120,7 +120,8 @@ func (r Result) descentFigure(space, eps string) report.Figure {
 	}
 	return report.Figure{
 		Name: "descent-" + space, Title: "Mirror descent: " + space, Chart: chart,
-		Text: "Strong lines: the paper's step; pale ones: the adaptive step. The bound is proved before the first step and far above what happens; the certificate is proved from the cuts that were seen, and needs no optimum to compare with. Below 1e-6 lines end.",
+		Text: "Strong lines: the paper's step; pale ones: the adaptive step. The bound is proved before the first step and far above what happens; the certificate is proved from the cuts that were seen, and needs no optimum to compare with. " +
+			"Its line begins at the first step whose cuts prove anything. Values below 1e-6 are drawn there.",
 	}
 }
 
@@ -128,7 +129,7 @@ func (r Result) designFigure(what string) report.Figure {
 	eps := r.Config.Designs[len(r.Config.Designs)/2]
 	chart := figure.Bars{
 		Title:  fmt.Sprintf("Worst case relative to the uniform base measure, ε = %s", eps),
-		YLabel: "relative to uniform", Groups: Families,
+		YLabel: "cost over that of the uniform one", Groups: Families,
 	}
 	text := "Lower is better. KPM's mass ignores the geometry. Minimax is the best there is for the worst input; the star shows why it can be a trap: it announces the centre."
 	if what == "mean" {
@@ -168,7 +169,7 @@ var designLooks = []int{figure.LookKPM, figure.LookWPM, figure.LookMinimax, figu
 func (r Result) modeFigure() report.Figure {
 	chart := figure.Line{
 		Title:  "The projection pays off for spread-out inputs; for one point the modes are the same",
-		XLabel: "points of the input distribution", YLabel: "W₁ to the input, mean ± standard error", X: figure.Log,
+		XLabel: "points of the input distribution", YLabel: "W₁ to the input (sides of the square), mean ± standard error", X: figure.Log,
 		YZero: true,
 	}
 	p, m, k := figure.Series{Name: "projection mode", Look: figure.LookWPM},

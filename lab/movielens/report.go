@@ -37,7 +37,7 @@ func (m Method) look() int {
 func (r Result) Report() report.Report {
 	c := r.Config
 	chart := figure.Line{
-		Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: "HR@1, mean ± standard error",
+		Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: "HR@1 (probability of a hit), mean ± standard error",
 		X: figure.Log, YZero: true,
 	}
 	table := report.Table{

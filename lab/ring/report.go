@@ -18,10 +18,10 @@ func (r Result) Report() report.Report {
 		Title: "Distance against ε",
 		Text:  "Means over the inputs with standard errors. The worst case is certified for every input there is, and no ε-LDP mechanism has one below the last column.",
 		Columns: []report.Column{
-			{Name: "eps", Label: "ε"}, {Name: "wpm", Label: "WPM", Unit: w}, {Name: "wpm_se", Label: "standard error"},
-			{Name: "kpm", Label: "KPM", Unit: w}, {Name: "kpm_se", Label: "standard error"},
+			{Name: "eps", Label: "ε"}, {Name: "wpm", Label: "WPM", Unit: w + ", steps"}, {Name: "wpm_se", Label: "standard error", Unit: "steps"},
+			{Name: "kpm", Label: "KPM", Unit: w + ", steps"}, {Name: "kpm_se", Label: "standard error", Unit: "steps"},
 			{Name: "better", Label: fmt.Sprintf("WPM closer, of %d inputs", c.Inputs)},
-			{Name: "worst", Label: "worst case of WPM", Unit: w}, {Name: "lower", Label: "of any mechanism, at least", Unit: w},
+			{Name: "worst", Label: "worst case of WPM", Unit: w + ", steps"}, {Name: "lower", Label: "of any mechanism, at least", Unit: w + ", steps"},
 		},
 	}
 	for _, row := range r.Rows {
@@ -32,8 +32,8 @@ func (r Result) Report() report.Report {
 		Name: "iterations", Title: "Distance against iterations of Algorithm 1",
 		Text: fmt.Sprintf("ε = %s; the exact projection has %.6f, KPM %.6f. λ is in units of the cost.", c.Epsilon,
 			r.Exact.Mean, r.KPM.Mean),
-		Columns: []report.Column{{Name: "lambda", Label: "λ"}, {Name: "iteration"}, {Name: "w", Label: w},
-			{Name: "w_se", Label: "standard error"}},
+		Columns: []report.Column{{Name: "lambda", Label: "λ"}, {Name: "iteration"}, {Name: "w", Label: w, Unit: "steps"},
+			{Name: "w_se", Label: "standard error", Unit: "steps"}},
 	}
 	for _, curve := range r.Curves {
 		for i, n := range c.Iterations {
@@ -44,8 +44,8 @@ func (r Result) Report() report.Report {
 		Name: "worst", Title: "Worst cases",
 		Text: fmt.Sprintf("ε = %s. Over point masses, and over mixtures that a search met: lower bounds both. The last column is certified for every input there is: for both modes of WPM by its base measure (the mixture is linear), for randomised response because its rule is linear; 0 where nothing is known.", c.Epsilon),
 		Columns: []report.Column{
-			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w}, {Name: "search", Label: "search", Unit: w},
-			{Name: "upper", Label: "certified", Unit: w},
+			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w + ", steps"}, {Name: "search", Label: "search", Unit: w + ", steps"},
+			{Name: "upper", Label: "certified", Unit: w + ", steps"},
 		},
 	}
 	for _, x := range r.Worst {
@@ -157,6 +157,9 @@ func (r Result) exampleFigures() []report.Figure {
 				s.X, s.Y = append(s.X, float64(d)), append(s.Y, v)
 			}
 		}
+		if n := len(s.X) + 1; n < len(part.moved) {
+			s.Name += fmt.Sprintf(", below %v from %d steps on", least, n)
+		}
 		if s.X != nil {
 			way.Series = append(way.Series, s)
 		}
@@ -176,7 +179,7 @@ func (r Result) figures(w string) []report.Figure {
 	c := r.Config
 	iterations := figure.Line{
 		Title:  "Algorithm 1: a small λ ends closer to the exact projection, and later",
-		XLabel: "iteration", YLabel: w + " to the input, mean ± standard error", X: figure.Log, YZero: true,
+		XLabel: "iteration", YLabel: w + " to the input (steps), mean ± standard error", X: figure.Log, YZero: true,
 	}
 	first, last := float64(c.Iterations[0]), float64(c.Iterations[len(c.Iterations)-1])
 	for n, curve := range r.Curves {
@@ -191,7 +194,7 @@ func (r Result) figures(w string) []report.Figure {
 	}
 	iterations.Series = append(iterations.Series, level("WPM, exact", figure.LookWPM, r.Exact.Mean),
 		level("KPM", figure.LookKPM, r.KPM.Mean))
-	eps := figure.Line{Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: w + " to the input",
+	eps := figure.Line{Title: r.title(), XLabel: "privacy parameter ε (larger: less private)", YLabel: w + " to the input (steps)",
 		YZero: true}
 	wpm := figure.Series{Name: "WPM, mean ± standard error", Look: figure.LookWPM}
 	kpm := figure.Series{Name: "KPM, mean ± standard error", Look: figure.LookKPM}

@@ -13,7 +13,7 @@ func (r Result) Report() report.Report {
 		Text: fmt.Sprintf("W₁ to the truth in cell widths, %d devices, %d cities. The even map: %.2f.", r.Config.Devices,
 			r.Config.Runs, r.Guess),
 		Columns: []report.Column{{Name: "eps", Label: "ε"}, {Name: "method", Label: "mechanism"}, {Name: "reading"},
-			{Name: "mean"}, {Name: "median"}, {Name: "q90", Label: "90 %"}},
+			{Name: "mean", Unit: "cells"}, {Name: "median", Unit: "cells"}, {Name: "q90", Label: "90 %", Unit: "cells"}},
 	}
 	all := best
 	all.Name, all.Title = "all", "All readings"

@@ -145,7 +145,7 @@ func (r Result) Figures() []report.Figure {
 	}}
 	for _, d := range r.Config.AtomDims {
 		chart := figure.Line{Title: r.atomTitle(d), XLabel: "privacy parameter ε (larger: less private)",
-			YLabel: "W₂ to the client's distribution, mean ± standard error", YZero: true}
+			YLabel: "W₂ to the client's distribution (radii), mean ± standard error", YZero: true}
 		for k, n := range r.Config.Atoms {
 			series := []figure.Series{
 				{Name: "projection", Look: figure.LookWPM}, {Name: "random atom", Look: figure.LookMixture},
