@@ -117,14 +117,14 @@ var impure = map[string]string{
 }
 
 type listed struct {
-	ImportPath, Doc                    string
+	ImportPath, Name, Doc              string
 	Standard                           bool
 	Imports, TestImports, XTestImports []string
 }
 
 // goList asks the go command once for all packages of this module and all that they reach, by import path.
 var goList = sync.OnceValues(func() (map[string]listed, error) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Doc,Standard,Imports,TestImports,XTestImports", "-deps",
+	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Doc,Standard,Imports,TestImports,XTestImports", "-deps",
 		"./...").Output()
 	if err != nil {
 		var exit *exec.ExitError

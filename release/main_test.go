@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -229,5 +231,59 @@ func TestUnknown(t *testing.T) {
 		if run(args) == nil {
 			t.Errorf("%q is accepted", args)
 		}
+	}
+}
+
+// TestAndroid: a program for Android is position-independent, is started by Android's linker, needs no library and no
+// symbol of one, and can be mapped in pages of 16 KiB, as newer phones have them. Where a linker and an emulator are, it
+// is run: any linker will do for a program without libraries.
+func TestAndroid(t *testing.T) {
+	numtest.SkipUnlessFull(t, "builds the standard library for another system")
+	program := filepath.Join(t.TempDir(), "wpm-device")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", program, "../cmd/wpm-device")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=android", "GOARCH=arm64")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	libraries, err := f.ImportedLibraries()
+	if err != nil || len(libraries) > 0 {
+		t.Errorf("libraries %q (%v)", libraries, err)
+	}
+	if symbols, err := f.ImportedSymbols(); len(symbols) > 0 {
+		t.Errorf("symbols %q (%v)", symbols, err)
+	}
+	flags, err := f.DynValue(elf.DT_FLAGS_1)
+	if err != nil || len(flags) != 1 || elf.DynFlag1(flags[0])&elf.DF_1_PIE == 0 || f.Type != elf.ET_DYN || f.Machine != elf.EM_AARCH64 {
+		t.Errorf("type %v for %v, flags %x (%v)", f.Type, f.Machine, flags, err)
+	}
+	var linker []byte
+	for _, p := range f.Progs {
+		switch p.Type {
+		case elf.PT_INTERP:
+			if linker, err = io.ReadAll(p.Open()); err != nil {
+				t.Fatal(err)
+			}
+		case elf.PT_LOAD:
+			if p.Align < 16<<10 {
+				t.Errorf("a segment is aligned to %d bytes", p.Align)
+			}
+		}
+	}
+	if string(linker) != "/system/bin/linker64\x00" {
+		t.Errorf("linker %q", linker)
+	}
+	const stranger = "/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1"
+	emulator, err := exec.LookPath("qemu-aarch64")
+	if _, err2 := os.Stat(stranger); err != nil || err2 != nil {
+		t.Skip("no emulator, or no linker for it: the program was not run")
+	}
+	out, err := exec.Command(emulator, stranger, program, "version").CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "wpm-device ") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
