@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +121,68 @@ func TestCountAndMerge(t *testing.T) {
 		`none.gz" is empty`) ||
 		strings.Contains(text, `empty" is`) {
 		t.Error(text)
+	}
+}
+
+// TestCountJSON: -json has the numbers of the part, and writes a part only where -out says so. A manifest that agrees makes
+// it complete.
+func TestCountJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", "p")
+	text := reportsOf(t, "p", 6, 0) + "nothing\n"
+	write(t, ".", "a", text)
+	write(t, ".", "manifest", fmt.Sprintf("a,7,%x\n", sha256.Sum256([]byte(text))))
+	type shard struct {
+		ID, SHA256   string
+		Bytes, Lines uint64
+	}
+	type metrics struct {
+		Policy, Epoch  string
+		Lines, Reports uint64
+		Refused        map[string]uint64
+		Outputs        []uint64
+		Shards         []shard
+		Complete       bool
+	}
+	write(t, ".", "good", reportsOf(t, "p", 6, 0))
+	must(t, "", "count", "-policy", "p", "-epoch", "2026-11", "-o", "whole", "good")
+	part := readPartFile(t, "whole")
+	args := []string{"count", "-json", "-policy", "p", "-epoch", "2026-11"}
+	for _, more := range [][]string{{"a"}, {"-o", "part", "a"}, {"-o", "-", "a"}, {"-manifest", "manifest", "a"}} {
+		status, out, errs := try(t, "", append(args, more...)...)
+		if status != device.Some {
+			t.Fatalf("%v: %d, %s", more, status, errs)
+		}
+		if _, err := os.Stat("part"); (err == nil) != slices.Contains(more, "part") {
+			t.Errorf("%v: part: %v", more, err)
+		}
+		if more[1%len(more)] == "-" {
+			c, err := aggregate.DecodeCounts([]byte(out))
+			if err != nil || c.Total() != 6 {
+				t.Errorf("the part has %d reports: %v", c.Total(), err)
+			}
+			out, _, _ = strings.Cut(errs, "\nwpm: ")
+		}
+		var got metrics
+		if err := json.Unmarshal([]byte(out), &got); err != nil {
+			t.Fatalf("%v: %v\n%s", more, err, out)
+		}
+		_ = os.Remove("part")
+		want := metrics{
+			Policy: fmt.Sprintf("%x", part.Policy), Epoch: "2026-11", Lines: 7, Reports: 6, Outputs: part.Reports,
+			Refused:  map[string]uint64{"malformed": 1, "other-policy": 0, "no-such-output": 0, "never-released": 0},
+			Shards:   []shard{{"a", fmt.Sprintf("%x", sha256.Sum256([]byte(text))), uint64(len(text)), 7}},
+			Complete: more[0] == "-manifest",
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: %+v, want %+v", more, got, want)
+		}
+	}
+	// merge has the flag, too.
+	var got metrics
+	if err := json.Unmarshal([]byte(must(t, "", "merge", "-json", "whole")), &got); err != nil || got.Reports != 6 ||
+		got.Shards[0].ID != "good" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

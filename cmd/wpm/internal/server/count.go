@@ -61,6 +61,7 @@ func partFlags() []cli.Flag {
 		&cli.StringFlag{Name: "manifest", Usage: "the shards that there should be: CSV `FILE` shard,lines,sha256"},
 		equalFlag(),
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "-", Usage: "the part: `FILE`, or - for standard output"},
+		&cli.BoolFlag{Name: "json", Usage: "print what was counted as JSON; without -out nothing else"},
 	}
 }
 
@@ -170,20 +171,56 @@ func (p part) write(c *cli.Command) error {
 		}
 	}
 	text, err := p.Encode()
-	if err == nil {
-		err = device.WriteFiles(c.Root().Writer, device.Output{Path: c.String("out"), Data: text})
-	}
 	if err != nil {
 		return err
 	}
 	to := c.Root().Writer
-	if c.String("out") == "-" {
-		to = c.Root().ErrWriter
+	if c.IsSet("out") || !c.Bool("json") {
+		if err := device.WriteFiles(to, device.Output{Path: c.String("out"), Data: text}); err != nil {
+			return err
+		}
+		if c.String("out") == "-" {
+			to = c.Root().ErrWriter
+		}
 	}
-	if err := p.print(to, c.IsSet("manifest")); err != nil {
+	if c.Bool("json") {
+		err = device.PrintJSON(to, p.metrics(c.IsSet("manifest")))
+	} else {
+		err = p.print(to, c.IsSet("manifest"))
+	}
+	if err != nil {
 		return err
 	}
 	return someRefused(p.Counts)
+}
+
+// metrics are what -json prints: what whoever collects reports watches.
+type metrics struct {
+	Policy   string            `json:"policy"`
+	Epoch    string            `json:"epoch,omitempty"`
+	Lines    uint64            `json:"lines"` // reports and refused together
+	Reports  uint64            `json:"reports"`
+	Refused  map[string]uint64 `json:"refused"` // by reason
+	Outputs  []uint64          `json:"outputs"` // reports of each
+	Shards   []shard           `json:"shards"`
+	Notices  []string          `json:"notices,omitempty"`
+	Complete bool              `json:"complete"` // as the manifest says; false without one
+}
+
+type shard struct {
+	ID     string `json:"id"`
+	SHA256 string `json:"sha256"`
+	Bytes  uint64 `json:"bytes"`
+	Lines  uint64 `json:"lines"`
+}
+
+func (p part) metrics(complete bool) metrics {
+	m := metrics{Policy: fmt.Sprintf("%x", p.Policy), Epoch: p.Epoch, Lines: p.Lines, Reports: p.Total(),
+		Refused: byReason(p.Counts), Outputs: p.Reports, Shards: []shard{}, Notices: p.notices, Complete: complete}
+	for _, s := range p.Shards {
+		m.Shards = append(m.Shards, shard{s.ID, fmt.Sprintf("%x", s.SHA256), s.Bytes, s.Lines})
+	}
+	return m
 }
 
 func (p part) print(w io.Writer, complete bool) error {
