@@ -156,6 +156,37 @@ func TestStability(t *testing.T) {
 	}
 }
 
+// TestReleasing: docs/releasing.md has a tag, or none, for each module of the repository, and its commands set these.
+func TestReleasing(t *testing.T) {
+	page := readFile(t, "docs/releasing.md")
+	version := regexp.MustCompile(`(?m)^version: (\S+)$`).FindStringSubmatch(readFile(t, "CITATION.cff"))
+	rows, tagged := map[string]string{}, []string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]*go\\.mod)` \\| (\\S+) \\|").FindAllStringSubmatch(page, -1) {
+		rows[path.Dir(m[1])] = m[2]
+	}
+	found := modules(t)
+	for _, name := range found {
+		tag := "`" + path.Join(name, "v"+version[1]) + "`"
+		if rows[name] != tag && rows[name] != "none" {
+			t.Errorf("%s: the page has the tag %q, want %s or none", name, rows[name], tag)
+		}
+		if rows[name] != "none" && name != "." {
+			tagged = append(tagged, name)
+		}
+	}
+	if len(rows) != len(found) {
+		t.Errorf("the page has %d modules, there are %d", len(rows), len(found))
+	}
+	for _, m := range regexp.MustCompile(`(?m)^for module in ([^;]*); do`).FindAllStringSubmatch(page, -1) {
+		if loop := strings.Fields(m[1]); !slices.Equal(slices.Sorted(slices.Values(loop)), tagged) {
+			t.Errorf("a loop sets the tags of %q, want %q", loop, tagged)
+		}
+	}
+	if n := strings.Count(page, "for module in "); n != 2 {
+		t.Errorf("%d loops", n)
+	}
+}
+
 // TestPackageExamples: every package that users import has an example that is run. Those that are for tests, and those
 // without a promise, are not such.
 func TestPackageExamples(t *testing.T) {
