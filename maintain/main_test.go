@@ -3,6 +3,8 @@
 package maintain
 
 import (
+	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -13,5 +15,34 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	if err := logFolder(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(status)
+}
+
+// logFolder adds the change of folder to the log of what the tests have read, which began after it. By this log the go
+// command decides whether an old result still holds: without the line it looks for the pages in the wrong folder, and says
+// ok of pages that have changed.
+func logFolder() error {
+	f := flag.Lookup("test.testlogfile")
+	if f == nil || f.Value.String() == "" {
+		return nil
+	}
+	const head = "# test log\n"
+	text, err := os.ReadFile(f.Value.String())
+	if err != nil {
+		return err
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	rest, ok := bytes.CutPrefix(text, []byte(head))
+	if !ok {
+		return fmt.Errorf("a log of tests that begins otherwise: %.20q", text)
+	}
+	return os.WriteFile(f.Value.String(), fmt.Appendf(nil, "%schdir %s\n%s", head, root, rest), 0o600)
 }
