@@ -125,7 +125,7 @@ func promise(said map[string][]string, name string) string {
 }
 
 // TestStability: docs/stability.md has one row for every package that a program can import, for every module, and for the
-// other languages, and names nothing else.
+// other languages, and names nothing else. It says what is promised of each program.
 func TestStability(t *testing.T) {
 	said := stability(t, `What "the same" means`)
 	for name, states := range said {
@@ -145,6 +145,18 @@ func TestStability(t *testing.T) {
 		}
 		if promise(said, name) == "" {
 			t.Errorf("docs/stability.md promises nothing of %q, not even nothing", name)
+		}
+	}
+	page := readFile(t, "docs/stability.md")
+	for _, module := range modules(t) {
+		commands, err := filepath.Glob(filepath.Join(filepath.FromSlash(module), "cmd", "wpm*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range commands {
+			if !strings.Contains(page, "`"+filepath.Base(name)+"`") {
+				t.Errorf("docs/stability.md does not name the program %s", name)
+			}
 		}
 	}
 	got := promises("| `a`, `b/c` | stable |\n| the root | stable |\n| `a`, `d` | no promise |\n")
