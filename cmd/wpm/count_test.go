@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -127,6 +129,10 @@ func TestCountAndMerge(t *testing.T) {
 // TestCountJSON: -json has the numbers of the part, and writes a part only where -out says so. A manifest that agrees makes
 // it complete.
 func TestCountJSON(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operation.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
 	must(t, "", "design", "-ring", "4", "-eps", "1", "-o", "p")
 	text := reportsOf(t, "p", 6, 0) + "nothing\n"
@@ -177,6 +183,31 @@ func TestCountJSON(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: %+v, want %+v", more, got, want)
 		}
+	}
+	// The members of the page are those that are printed.
+	_, table, _ := strings.Cut(string(page), "\n| member | what it says |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	said := map[string]bool{"policy": true, "epoch": true} // as given
+	for _, m := range regexp.MustCompile("`([a-z0-9]+)`").FindAllStringSubmatch(table, -1) {
+		said[m[1]] = true
+	}
+	var tree map[string]any
+	write(t, ".", "cut", strings.TrimSuffix(reportsOf(t, "p", 3, 1), "\n"))
+	_, out, _ := try(t, "", append(args, "cut")...)
+	if err := json.Unmarshal([]byte(out), &tree); err != nil {
+		t.Fatal(err)
+	}
+	printed := map[string]bool{}
+	for name, v := range tree {
+		printed[name] = true
+		if shards, ok := v.([]any); ok && name == "shards" {
+			for name := range shards[0].(map[string]any) {
+				printed[name] = true
+			}
+		}
+	}
+	if !maps.Equal(said, printed) {
+		t.Errorf("docs/operation.md has the members %v, printed are %v", said, printed)
 	}
 	// merge has the flag, too.
 	var got metrics
