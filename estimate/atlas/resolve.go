@@ -19,8 +19,13 @@ const slack = 1.3527717270
 // maxTested is the number of squares up to which intervals decide what is drawn: they take some seconds there.
 const maxTested = 1500
 
-// maxSquared bounds the entries of the rows of squares: 256 MB.
-const maxSquared = 1 << 25
+// maxSquared bounds the entries of the rows of squares: 256 MB. Flows are at most maxFlows, and maxFlowed bounds their
+// entries: rows of four coordinates overlap so much that an interval of more takes minutes.
+const (
+	maxSquared = 1 << 25
+	maxFlows   = 256
+	maxFlowed  = 1 << 22
+)
 
 // resolve finds how fine a picture of the estimate may be. Its squares have the mass of the estimate, spread within
 // each as the guess has it. From the whole to the places, the squares of a level are taken if the log-likelihood of the
@@ -44,12 +49,16 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) 
 		}
 	}
 	m.Tested = k <= maxTested
+	most, entries := maxTested, maxSquared
+	if at.Ends != nil {
+		most, entries = maxFlows, maxFlowed
+	}
 	var above []known
 	for level := len(levels) - 1; level >= 0; level-- {
 		of := levels[level]
 		n := slices.Max(of) + 1
 		if m.Of != nil {
-			if n > maxTested || n < k && n > maxSquared/kv || best-likelihood(p, m.Drawn) <= slack {
+			if n > most || n < k && n > entries/kv || best-likelihood(p, m.Drawn) <= slack {
 				break
 			}
 			all := false

@@ -92,7 +92,9 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	if err != nil {
 		return World{}, err
 	}
-	w.places = plane.Of(spec)
+	if w.places, err = plane.OfPolicy(spec, p.Metadata(), p.InputLabel); err != nil {
+		return World{}, err
+	}
 	if w.power, err = cost.PowerOf(p.Metadata()); err != nil {
 		return World{}, err
 	}

@@ -20,6 +20,7 @@ type Geometry struct {
 	Unit        Unit
 	SameSupport bool   // inputs and outputs are the same points
 	What        string // in words
+	Pairs       string // what pairs the inputs are, as plane.Form has it; or ""
 	between     string // unit of distances between places, if it is not that of the cost
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -47,6 +48,9 @@ func UnitOfPolicy(p policy.Policy) Unit {
 		power = 1
 	}
 	u := UnitOf(spec.Places(), power, spec.Rows, spec.Cols)
+	if form, err := plane.ParseForm(p.Metadata()[plane.PairsKey]); err == nil && form.Geographic() {
+		u.Name = "km"
+	}
 	if stated, err := cost.PowerOf(p.Metadata()); err == nil && u.P == 0 && spec.Places() == "explicit" {
 		u.P = stated
 	}

@@ -17,6 +17,7 @@ type Places struct {
 	Columns    []string    // names of the coordinates
 	In         [][]float64 // of each input; nil if there are none
 	Out        [][]float64 // of each output; nil if they are the inputs
+	Ends       []End       // of pairs, whose Columns are those of all places; else nil
 }
 
 // Of returns the places of a cost. Cells of a grid are at their centres in the unit square, and points on a ring
@@ -42,14 +43,26 @@ func Of(spec cost.Spec) Places {
 	if len(p.In) == 0 {
 		return p
 	}
-	if n := len(p.In[0]); n <= 3 && p.Kind != "cosine" {
-		p.Columns = []string{"x", "y", "z"}[:n]
-	} else {
-		for i := range n {
-			p.Columns = append(p.Columns, "x"+strconv.Itoa(i+1))
-		}
+	p.Columns = Columns(len(p.In[0]))
+	if p.Kind == "cosine" {
+		p.Columns = numbered(len(p.In[0]))
 	}
 	return p
+}
+
+// Columns names n coordinates.
+func Columns(n int) []string {
+	if n <= 3 {
+		return []string{"x", "y", "z"}[:n]
+	}
+	return numbered(n)
+}
+
+func numbered(n int) (names []string) {
+	for i := range n {
+		names = append(names, "x"+strconv.Itoa(i+1))
+	}
+	return names
 }
 
 // Flat reports whether the places can be drawn on a plane.
@@ -124,37 +137,41 @@ func (p Places) Levels(k int) (levels [][]int) {
 	for i := range each {
 		each[i] = i
 	}
+	if p.Ends != nil {
+		return p.pairLevels(k)
+	}
 	if levels = append(levels, each); k == 1 {
 		return levels
 	}
 	if p.Flat() {
 		in, _ := p.Plane()
-		for level := 1; level < 64; level++ {
-			of, n := p.squares(in, level)
-			if n == 1 {
-				break
-			}
-			levels = append(levels, of)
-		}
+		_, unit := Spread(in)
+		levels = append(levels, p.levels(in, unit)...)
 	}
 	return append(levels, make([]int, k))
 }
 
-// squares numbers the squares of side 2^level in which the inputs are: cells of a grid by rows and columns, others in
-// units of spacing. Level 0 is every place for itself.
-func (p Places) squares(in []Point, level int) (of []int, n int) {
+// levels are the squares of a side of 2, 4, 8, ... units, while there is more than one.
+func (p Places) levels(in []Point, unit float64) (levels [][]int) {
+	for level := 1; level < 64; level++ {
+		of, n := p.squares(in, math.Ldexp(unit, level), level)
+		if n == 1 {
+			break
+		}
+		levels = append(levels, of)
+	}
+	return levels
+}
+
+// squares numbers the squares in which the inputs are, of a side in the plane, or of 2^level cells of a grid.
+func (p Places) squares(in []Point, side float64, level int) (of []int, n int) {
 	type square struct{ x, y float64 }
 	number := map[square]int{}
-	least, unit := Spread(in)
+	least, _ := Bounds(in)
 	for i, a := range in {
-		at := square{float64(i), 0}
-		side := math.Ldexp(unit, level)
-		switch {
-		case level == 0:
-		case p.Kind == "grid":
+		at := square{math.Floor((a.X - least.X) / side), math.Floor((a.Y - least.Y) / side)}
+		if p.Kind == "grid" {
 			at = square{float64(i % p.Cols >> level), float64(i / p.Cols >> level)}
-		default:
-			at = square{math.Floor((a.X - least.X) / side), math.Floor((a.Y - least.Y) / side)}
 		}
 		k, ok := number[at]
 		if !ok {
