@@ -74,10 +74,10 @@ func TestDesignLarge(t *testing.T) {
 // TestDesignMissing holds that design says which flags are missing, and no others.
 func TestDesignMissing(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                "design needs -eps EPS and -out FILE and exactly one of -points, -cost, -grid, -ring",
+		"":                "design needs -eps EPS and -out FILE and exactly one of -points, -pairs, -cost, -grid, -ring",
 		"-eps 1 -ring 5":  "design needs -out FILE",
 		"-o p -ring 5":    "design needs -eps EPS",
-		"-eps 1 -out p":   "design needs exactly one of -points, -cost, -grid, -ring",
+		"-eps 1 -out p":   "design needs exactly one of -points, -pairs, -cost, -grid, -ring",
 		"-eps 1 -grid 2x": "design needs -out FILE",
 	} {
 		status, out, errs := try(t, "", append([]string{"design"}, strings.Fields(args)...)...)

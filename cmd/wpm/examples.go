@@ -23,6 +23,7 @@ var examples = map[string][]string{
 	"wpm design": {
 		publisher.Example,
 		"wpm design -points places.csv -eps 1.5 -title 'trips to work' -card card.txt -o places.json",
+		"wpm design -pairs places.csv -with mode=walk,car:50km -eps 4 -o trips.json",
 		"wpm design -grid 20x20 -eps 4 -mode projection -o other.json",
 		"wpm design -grid 20x20 -eps 4 -epochs month -period 12 -o monthly.json",
 	},

@@ -12,10 +12,11 @@ import (
 
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/internal/shell"
 )
 
-// Flags are the ways to say what moving mass costs; exactly one of the first four is needed.
+// Flags are the ways to say what moving mass costs; exactly one of Ways is needed.
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "points",
@@ -26,6 +27,12 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
 		&cli.StringFlag{Name: "metric", DefaultText: "greatcircle for columns lat and lon, else euclidean",
 			Usage: "with -points, the distance: `NAME` is euclidean, manhattan, cosine, or greatcircle (kilometres)"},
+		&cli.StringFlag{Name: "pairs",
+			Usage: "pairs of places, labels home>work: `FILES` are FROM,TO of points; or one of them, for pairs of its own; or FROM,TO,LIST " +
+				"for those that LIST has in lines from,to"},
+		&cli.StringFlag{Name: "with",
+			Usage: "with -pairs or -points: a category beside the places, and what a wrong one costs: `NAME=A,B,...:COST`, as " +
+				"mode=walk,bike,car:2km"},
 		&cli.StringFlag{Name: "cost", Usage: "cost matrix as CSV or NPY `FILE`: entries are d^p already"},
 		&cli.StringFlag{Name: "grid", Usage: "cells of the unit square, `ROWSxCOLS`"},
 		&cli.IntFlag{Name: "ring", HideDefault: true, Usage: "`N` points on a ring"},
@@ -34,7 +41,15 @@ func Flags() []cli.Flag {
 }
 
 // Ways are the flags of which a geometry needs one.
-var Ways = []string{"points", "cost", "grid", "ring"}
+var Ways = []string{"points", "pairs", "cost", "grid", "ring"}
+
+// Asked says in words what Ways are.
+const Asked = "exactly one of -points, -pairs, -cost, -grid, -ring"
+
+// Files are those that Flags name.
+func Files(c *cli.Command) []string {
+	return append(shell.List(c.String("pairs")), c.String("points"), c.String("outputs"), c.String("cost"))
+}
 
 // Read returns the geometry that Flags ask for. It reads the files that they name.
 func Read(c *cli.Command) (g places.Geometry, err error) {
@@ -46,9 +61,15 @@ func Read(c *cli.Command) (g places.Geometry, err error) {
 	}
 	switch p := c.Float("p"); {
 	case given != 1:
-		return g, errors.New("give exactly one of -points, -cost, -grid, -ring")
-	case !c.IsSet("points") && (c.IsSet("outputs") || c.IsSet("metric") || c.IsSet("label")):
-		return g, errors.New("-outputs, -metric and -label go with -points")
+		return g, errors.New("give " + Asked)
+	case !c.IsSet("points") && !c.IsSet("pairs") && (c.IsSet("with") || c.IsSet("label")):
+		return g, errors.New("-with and -label go with -points or -pairs")
+	case !c.IsSet("points") && (c.IsSet("outputs") || c.IsSet("metric")):
+		return g, errors.New("-outputs and -metric go with -points")
+	case c.IsSet("with") && (c.IsSet("outputs") || c.IsSet("metric")):
+		return g, errors.New("-outputs and -metric do not go with -with: the distance of pairs is Euclid's, of chords on the globe")
+	case c.IsSet("pairs") || c.IsSet("with"):
+		return readPairs(c, p)
 	case c.IsSet("points"):
 		return readPoints(c, p)
 	case c.IsSet("cost") && c.IsSet("p"):
@@ -80,32 +101,86 @@ func readGrid(c *cli.Command, p float64) (g places.Geometry, err error) {
 	return g, err
 }
 
-func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
-	in, out := places.File{Name: c.String("points")}, (*places.File)(nil)
-	if c.String("outputs") == "-" && in.Name == "-" {
-		return g, errors.New("-points and -outputs cannot both be standard input")
+// readPairs reads -pairs, or -points with a category.
+func readPairs(c *cli.Command, p float64) (g places.Geometry, err error) {
+	files := shell.List(c.String("pairs"))
+	if c.IsSet("points") {
+		files = []string{c.String("points")}
 	}
+	if len(files) < 1 || len(files) > 3 {
+		return g, fmt.Errorf("-pairs: %.60q is not FROM,TO or FROM,TO,LIST", c.String("pairs"))
+	}
+	if shell.CountDashes(files...) > 1 {
+		return g, errors.New("-pairs: two files cannot both be standard input")
+	}
+	var of places.Pairing
+	for n, name := range files[:min(len(files), 2)] {
+		if n > 0 && name == files[0] {
+			of.Sides = append(of.Sides, of.Sides[0])
+			continue
+		}
+		f, err := readPlaces(c, name)
+		if err != nil {
+			return g, err
+		}
+		of.Sides = append(of.Sides, f)
+	}
+	if len(files) == 1 && c.IsSet("pairs") {
+		of.Sides = append(of.Sides, of.Sides[0])
+	}
+	if len(files) == 3 {
+		of.List, err = readText(c, files[2], func(r io.Reader, name string) ([][2]int, error) {
+			return costio.ReadPairs(r, name, of.Sides[0].Labels, of.Sides[1].Labels)
+		})
+		if err != nil {
+			return g, err
+		}
+	}
+	if c.IsSet("with") {
+		if of.With, err = plane.ParseCategory(c.String("with"), of.Sides[0].Geographic()); err != nil {
+			return g, fmt.Errorf("-with: %w", err)
+		}
+	}
+	return places.Pairs(of, p)
+}
+
+// readPlaces reads a file of points, and remarks on what may be amiss.
+func readPlaces(c *cli.Command, name string) (f places.File, err error) {
+	f.Name = name
 	read := costio.ReadPoints
 	if property := c.String("label"); c.IsSet("label") {
 		read = func(r io.Reader, name string) (*costio.Points, error) { return costio.ReadGeoJSON(r, name, property) }
 	}
-	if in.Points, err = readText(c, in.Name, read); err != nil {
-		return g, err
+	if f.Points, err = readText(c, name, read); err != nil {
+		return f, err
 	}
-	if c.IsSet("outputs") {
-		out = &places.File{Name: c.String("outputs")}
-		if out.Points, err = readText(c, out.Name, read); err != nil {
-			return g, err
-		}
+	if len(f.Ignored) > 0 {
+		fmt.Fprintf(c.Root().ErrWriter, "%s: note: %s: nothing is taken from the columns %s\n", c.Root().Name, name,
+			strings.Join(f.Ignored, ", "))
 	}
-	if idle := in.Ignored; len(idle) > 0 {
-		fmt.Fprintf(c.Root().ErrWriter, "%s: note: %s: nothing is taken from the columns %s\n", c.Root().Name, in.Name,
-			strings.Join(idle, ", "))
-	}
-	if !c.IsSet("metric") && looksGeographic(in.Points) {
+	if !c.IsSet("metric") && looksGeographic(f.Points) {
 		fmt.Fprintf(c.Root().ErrWriter,
 			"%s: note: %s has no header, so its columns are x, y in the plane; for degrees begin it with label,lat,lon\n",
-			c.Root().Name, in.Name)
+			c.Root().Name, name)
+	}
+	return f, nil
+}
+
+func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {
+	if c.String("outputs") == "-" && c.String("points") == "-" {
+		return g, errors.New("-points and -outputs cannot both be standard input")
+	}
+	in, err := readPlaces(c, c.String("points"))
+	if err != nil {
+		return g, err
+	}
+	var out *places.File
+	if c.IsSet("outputs") {
+		f, err := readPlaces(c, c.String("outputs"))
+		if err != nil {
+			return g, err
+		}
+		out = &f
 	}
 	metric := c.String("metric")
 	if c.IsSet("metric") && metric == "" {

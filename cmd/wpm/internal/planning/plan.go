@@ -74,7 +74,7 @@ func PriorFlag() cli.Flag {
 
 // PriorApart refuses a prior and places that are both standard input.
 func PriorApart(c *cli.Command) error {
-	if c.String("prior") == "-" && shell.CountDashes(c.String("points"), c.String("outputs"), c.String("cost")) > 0 {
+	if c.String("prior") == "-" && shell.CountDashes(geometry.Files(c)...) > 0 {
 		return errors.New("-prior and the places cannot both be standard input")
 	}
 	return nil

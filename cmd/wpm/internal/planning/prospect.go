@@ -29,10 +29,10 @@ type Prospect struct {
 	quantity string
 }
 
-// Codes designs codes for a map of places that are the outputs, too; nil for other outputs, and where wpm.MapCodes finds
-// none. The cost of the problem is filled in.
+// Codes designs codes for a map of places that are the outputs, too; nil for other outputs, for pairs, and where
+// wpm.MapCodes finds none. The cost of the problem is filled in.
 func Codes(ctx context.Context, g places.Geometry, p channel.Problem) (*wpm.CodesDesign, error) {
-	if !g.SameSupport {
+	if !g.SameSupport || g.Pairs != "" {
 		return nil, nil
 	}
 	p.Cost, p.P = g.Cost, g.Unit.P

@@ -17,6 +17,7 @@ import (
 	"github.com/wpm-go/wpm/device"
 	forecasts "github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
 	"github.com/wpm-go/wpm/ldp"
@@ -195,7 +196,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 		missing = append(missing, "-out FILE")
 	}
 	if !slices.ContainsFunc(geometry.Ways, c.IsSet) {
-		missing = append(missing, "exactly one of -points, -cost, -grid, -ring")
+		missing = append(missing, geometry.Asked)
 	}
 	if missing != nil {
 		return "", "", fmt.Errorf("design needs %s; try: %s", strings.Join(missing, " and "),
@@ -208,8 +209,7 @@ func designOutputs(c *cli.Command) (out, card string, err error) {
 	if out == "-" && card == "-" {
 		return "", "", errors.New("with -out - the card needs a file: -card FILE")
 	}
-	inputs := []string{c.String("points"), c.String("outputs"), c.String("cost"), c.String("prior")}
-	return out, card, device.Apart([]string{out, card}, inputs)
+	return out, card, device.Apart([]string{out, card}, append(geometry.Files(c), c.String("prior")))
 }
 
 // publish makes the policy and its text.
@@ -226,6 +226,9 @@ func (plan designPlan) config(c *cli.Command) policy.Config {
 	meta := map[string]string{"unit of privacy": "the whole distribution of one client"}
 	if t := c.String("title"); t != "" {
 		meta["title"] = t
+	}
+	if g.Pairs != "" {
+		meta[plane.PairsKey] = g.Pairs
 	}
 	return policy.Config{
 		InputLabels: g.Inputs, InputAliases: places.Aliases(g.Inputs), Provenance: plan.provenance, Metadata: meta,

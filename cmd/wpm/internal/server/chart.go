@@ -127,7 +127,9 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 		if err != nil {
 			return in, err
 		}
-		in.places = plane.Of(spec)
+		if in.places, err = plane.OfPolicy(spec, p.Metadata(), p.InputLabel); err != nil {
+			return in, err
+		}
 	}
 	if c.IsSet("map") {
 		if err := sheet.Check(in.places, c.String("map")); err != nil {
