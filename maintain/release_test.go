@@ -20,6 +20,7 @@ import (
 var versions = map[string]string{
 	"CITATION.cff":           `(?m)^version: (\S+)$`,
 	"CHANGELOG.md":           `(?m)\A(?:[^#]|# )*^## (?:Unreleased: )?v(\S+?)(?:, |$)`, // of the first section
+	"docs/reproduce.md":      `(?m)^  version = \{(\S+)\},$`,
 	"java/build":             `(?m)^version=(\S+)$`,
 	"java/README.md":         `wpm-(\S+)\.jar`,
 	"js/package.json":        `(?m)^  "version": "(\S+)",$`,
@@ -50,6 +51,19 @@ func TestVersions(t *testing.T) {
 	}
 	if _, err := time.Parse(time.DateOnly, day[1]); err != nil {
 		t.Error(err)
+	}
+	cited, citation := readFile(t, "docs/reproduce.md"), readFile(t, "CITATION.cff")
+	if !strings.Contains(cited, "\n  date    = {"+day[1]+"}\n") {
+		t.Errorf("docs/reproduce.md is not of %s", day[1])
+	}
+	paper := regexp.MustCompile(`(?m)^  title  = \{(.*)\},$`).FindStringSubmatch(cited)
+	if paper == nil || !strings.Contains(citation, "\n    title: "+paper[1]+"\n") {
+		t.Errorf("docs/reproduce.md and CITATION.cff cite two papers: %q", paper)
+	}
+	for _, m := range regexp.MustCompile(`family-names: (.*)\n +given-names: (.*)\n`).FindAllStringSubmatch(citation, -1) {
+		if !strings.Contains(cited, m[1]+", "+m[2]) {
+			t.Errorf("docs/reproduce.md lacks the author %s, %s", m[1], m[2])
+		}
 	}
 	heading := regexp.MustCompile(`(?m)^## .*$`).FindString(readFile(t, "CHANGELOG.md"))
 	if !strings.HasPrefix(heading, "## Unreleased: ") && !strings.HasSuffix(heading, ", "+day[1]) {
