@@ -68,7 +68,7 @@ func modulesOf(program string) (modules []module, err error) {
 	}
 	modules = []module{{Path: "std", Version: b.GoVersion}}
 	for _, d := range b.Deps {
-		if d.Replace != nil {
+		if d.Replace != nil && !ours(d.Path) { // a module in a folder replaces the root by the folder above it
 			d = d.Replace
 		}
 		modules = append(modules, module{Path: d.Path, Version: d.Version})
@@ -101,11 +101,11 @@ func listed(dir string) ([]module, error) {
 	return sorted(modules), nil
 }
 
+// ours reports whether a module is of this repository.
+func ours(path string) bool { return path == own || strings.HasPrefix(path, own+"/") }
+
 func sorted(modules []module) []module {
-	modules = slices.DeleteFunc(modules, func(m module) bool {
-		return m.Path == own || strings.HasPrefix(m.Path,
-			own+"/")
-	})
+	modules = slices.DeleteFunc(modules, func(m module) bool { return ours(m.Path) })
 	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
 	return slices.Compact(modules)
 }

@@ -203,6 +203,35 @@ func TestBOM(t *testing.T) {
 	}
 }
 
+// TestReplaced: a program of a module in a folder, which replaces the root by a path as lab does, contains no module but
+// those of others.
+func TestReplaced(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":      "module " + own + "\n",
+		"a.go":        "package wpm\n\nconst A = 1\n",
+		"lab/go.mod":  "module " + own + "/lab\n\nrequire " + own + " v0.0.0\n\nreplace " + own + " => ../\n",
+		"lab/main.go": "package main\n\nimport wpm \"" + own + "\"\n\nfunc main() { println(wpm.A) }\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.Command("go", "build", "-o", "lab.exe", ".")
+	build.Dir = filepath.Join(dir, "lab")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	modules, err := modulesOf(filepath.Join(dir, "lab", "lab.exe"))
+	if err != nil || len(modules) != 1 || modules[0].Path != "std" {
+		t.Errorf("%v, %v", modules, err)
+	}
+}
+
 // TestUnknown: a module or a package without a known licence is an error, and so is a program of no file.
 func TestUnknown(t *testing.T) {
 	dir := t.TempDir()
@@ -231,6 +260,19 @@ func TestUnknown(t *testing.T) {
 		if run(args) == nil {
 			t.Errorf("%q is accepted", args)
 		}
+	}
+}
+
+// TestOtherVersion: a release under a tag that is not the version of CITATION.cff is refused before anything is built.
+func TestOtherVersion(t *testing.T) {
+	numtest.SkipUnlessFull(t, "clones the repository")
+	out := filepath.Join(t.TempDir(), "out")
+	text, err := exec.Command("./build", "-version", "v99.0.0", "-o", out, "jar").CombinedOutput()
+	if e := (*exec.ExitError)(nil); !errors.As(err, &e) || e.ExitCode() != 2 || !bytes.Contains(text, []byte("CITATION.cff")) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if files, err := os.ReadDir(out); err != nil || len(files) > 0 {
+		t.Errorf("%v, %v", files, err)
 	}
 }
 
