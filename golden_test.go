@@ -19,7 +19,8 @@ import (
 // fills rows by sorting, in exact arithmetic; in policy/testdata:
 //
 //	python3 -c 'import json, verify; d = "../../testdata/policies/"; p = {n: verify.load(d+n+".json") for n in
-//	["cosine", "earth", "grid", "plane", "ring"]}; print(json.dumps({n: {"id": v["id"], "rows": v["rows"]} for n, v in p.items()}))'
+//	["cosine", "earth", "earth2", "grid", "plane", "ring"]};
+//	print(json.dumps({n: {"id": v["id"], "rows": v["rows"]} for n, v in p.items()}))'
 func TestGoldenPolicies(t *testing.T) {
 	places := [][]float64{{48.2082, 16.3738}, {52.52, 13.405}, {40.4168, -3.7038}, {-33.8688, 151.2093},
 		{64.1466, -21.9426}}
@@ -33,6 +34,7 @@ func TestGoldenPolicies(t *testing.T) {
 		"grid":   {Kind: "grid", Rows: 3, Cols: 4, P: 2},
 		"plane":  {Kind: "points", X: places, V: places[1:], P: 2},
 		"earth":  {Kind: "greatcircle", X: places, P: 1},
+		"earth2": {Kind: "greatcircle-2", X: places, P: 1},
 		"cosine": {Kind: "cosine", X: places},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -102,7 +102,7 @@ func TestPublishedPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		rounding := 1e-16 // of unit vectors
-		if original.Kind == "greatcircle" {
+		if original.Places() == "greatcircle" {
 			rounding = 1e-11 // km, see cost.GreatCircle
 		}
 		if got := displaced(t, original, spec); !(math.Abs(got-d.Displacement()) <= 1e-9*got+rounding) ||
@@ -142,7 +142,7 @@ func TestPublishedPlaces(t *testing.T) {
 // arithmetic, of places on the Earth by their chord.
 func displaced(t *testing.T, a, b cost.Spec) (worst float64) {
 	vector := func(x []float64) (out []*big.Float) {
-		if a.Kind == "greatcircle" {
+		if a.Places() == "greatcircle" {
 			lat, lon := x[0]*math.Pi/180, x[1]*math.Pi/180
 			x = []float64{math.Cos(lat) * math.Cos(lon), math.Cos(lat) * math.Sin(lon), math.Sin(lat)}
 		}
@@ -171,7 +171,7 @@ func displaced(t *testing.T, a, b cost.Spec) (worst float64) {
 				sum.Add(sum, u.Mul(u, u))
 			}
 			d, _ := sum.Sqrt(sum).Float64()
-			if a.Kind == "greatcircle" {
+			if a.Places() == "greatcircle" {
 				d *= cost.EarthRadius
 			}
 			worst = max(worst, d)

@@ -76,7 +76,7 @@ func TestBoundLaw(t *testing.T) {
 		x := rapid.SliceOfN(rapid.SliceOfN(at(90), 2, 2), 1, 6).Draw(t, "x")
 		v := rapid.SliceOfN(rapid.SliceOfN(at(90), 2, 2), 1, 6).Draw(t, "v")
 		p := rapid.SampledFrom([]float64{0.1, 0.5, 1, 1.5, 2, 9}).Draw(t, "p")
-		for _, kind := range []string{"points", "greatcircle", "cosine"} {
+		for _, kind := range []string{"points", "greatcircle-2", "greatcircle", "cosine"} {
 			s := Spec{Kind: kind, X: x, V: v, P: p}
 			if kind == "cosine" {
 				s.P = 0

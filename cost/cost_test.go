@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -549,22 +551,26 @@ func TestGreatCircle(t *testing.T) {
 		t.Fatal("no golden pairs")
 	}
 	for _, c := range golden.Pairs {
-		m, err := cost.NewGreatCircle([][2]float64{c.A}, [][2]float64{c.B}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, want := entry(m, 0, 0), numtest.ParseRat(t, c.Km)
-		numtest.NearRat(t, c.Name, got, want, numtest.Tol{
-			Abs: 1.5e-11,
-			Why: "documented: half the sum of latitudes is rounded to 2^-53 radians, at most ten such roundings times 2R",
-		})
-		if want.Sign() == 0 && got != 0 {
-			t.Errorf("%s = %v, want exactly 0", c.Name, got)
-		}
-		// Near places, where the difference of latitudes is small, keep relative digits.
-		if f, _ := want.Float64(); f > 0 && f < 1 && c.A[1] == c.B[1] {
-			numtest.NearRat(t, c.Name, got, want,
-				numtest.Tol{Rel: 0x1p-50, Why: "a few roundings; the difference of latitudes is exact"})
+		for _, kind := range []string{"greatcircle", "greatcircle-2"} {
+			m, err := cost.Spec{Kind: kind, X: [][]float64{c.A[:]}, V: [][]float64{c.B[:]}}.Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := kind + ", " + c.Name
+			got, want := entry(m, 0, 0), numtest.ParseRat(t, c.Km)
+			numtest.NearRat(t, name, got, want, numtest.Tol{
+				Abs: 1.5e-11,
+				Why: "documented: half the sum of latitudes, and each coordinate of a vector, is rounded to 2^-53 or better, " +
+					"at most ten such roundings times 2R",
+			})
+			if want.Sign() == 0 && got != 0 {
+				t.Errorf("%s = %v, want exactly 0", name, got)
+			}
+			// Near places, where the difference of latitudes is small, keep relative digits with haversines.
+			if f, _ := want.Float64(); kind == "greatcircle" && f > 0 && f < 1 && c.A[1] == c.B[1] {
+				numtest.NearRat(t, name, got, want,
+					numtest.Tol{Rel: 0x1p-50, Why: "a few roundings; the difference of latitudes is exact"})
+			}
 		}
 	}
 	pole := [][2]float64{{90, 0}, {90, 123.4}, {90, -180}}
@@ -594,6 +600,41 @@ func TestGreatCircle(t *testing.T) {
 			checkError(t, c.name, err, c.want, c.text)
 		})
 	}
+}
+
+// TestGreatCircleFormulas: both formulas agree on random places, near ones and antipodes, within what both state, and
+// each is exactly symmetric.
+func TestGreatCircleFormulas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lat := rapid.Float64Range(-90, 90).Draw(t, "lat")
+		lon := rapid.Float64Range(-180, 180).Draw(t, "lon")
+		by := rapid.SampledFrom([]float64{1e-12, 1e-6, 1e-3, 1, 30, 90}).Draw(t, "by")
+		near := func(name string, v, most float64) float64 {
+			return min(most, max(-most, v+by*rapid.Float64Range(-1, 1).Draw(t, name)))
+		}
+		b := []float64{near("b lat", lat, 90), near("b lon", lon, 180)}
+		if rapid.Bool().Draw(t, "antipode") {
+			b[0] = -b[0]
+			if b[1] += 180; b[1] > 360 {
+				b[1] -= 360
+			}
+		}
+		x := [][]float64{{lat, lon}, b}
+		var d [2]float64
+		for n, kind := range []string{"greatcircle", "greatcircle-2"} {
+			m, err := cost.Spec{Kind: kind, X: x}.Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			d[n] = entry(m, 0, 1)
+			if back := entry(m, 1, 0); back != d[n] || entry(m, 0, 0) != 0 || entry(m, 1, 1) != 0 {
+				t.Errorf("%s: %v there and %v back, %v and %v to itself", kind, d[n], back, entry(m, 0, 0), entry(m, 1, 1))
+			}
+		}
+		if !(math.Abs(d[0]-d[1]) <= 3e-11) { // 1.5e-11 each, see TestGreatCircle
+			t.Errorf("%v and %v", d[0], d[1])
+		}
+	})
 }
 
 // Rows in the buffers of many goroutines are the rows of one.

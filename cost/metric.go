@@ -200,7 +200,7 @@ func (c *GreatCircle) among(p power) (Matrix, error) {
 	if c.same && c.p == p {
 		return c, nil
 	}
-	d := &GreatCircle{x: c.x, v: c.x, same: true, p: p}
+	d := &GreatCircle{x: c.x, v: c.x, same: true, haversine: c.haversine, p: p}
 	return built(d, d.checkRange())
 }
 
@@ -208,12 +208,12 @@ func (c *GreatCircle) among(p power) (Matrix, error) {
 func (c *GreatCircle) bound() float64 {
 	var in, out float64
 	for _, x := range c.x {
-		in = max(in, kilometres(x, c.v[0]))
+		in = max(in, c.kilometres(x, c.v[0]))
 	}
 	for _, v := range c.v {
-		out = max(out, kilometres(c.x[0], v))
+		out = max(out, c.kilometres(c.x[0], v))
 	}
-	return c.p.boundOf(min(in+kilometres(c.x[0], c.v[0])+out+1e-9, math.Pi*EarthRadius))
+	return c.p.boundOf(min(in+c.kilometres(c.x[0], c.v[0])+out+1e-9, math.Pi*EarthRadius))
 }
 
 func (c *GreatCircle) spec() Spec {
@@ -223,7 +223,11 @@ func (c *GreatCircle) spec() Spec {
 		}
 		return out
 	}
-	s := sides{x: flat(c.x), v: flat(c.v), dim: 2, same: c.same}.spec("greatcircle")
+	kind := "greatcircle-2"
+	if c.haversine {
+		kind = "greatcircle"
+	}
+	s := sides{x: flat(c.x), v: flat(c.v), dim: 2, same: c.same}.spec(kind)
 	s.P = c.p.p
 	return s
 }

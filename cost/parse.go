@@ -65,7 +65,7 @@ func ParseSpec(data []byte) (Spec, error) {
 			return Spec{}, err
 		}
 	}
-	if contains([]string{"ring", "grid", "points", "greatcircle"}, s.Kind) {
+	if contains([]string{"ring", "grid", "points", "greatcircle-2", "greatcircle"}, s.Kind) {
 		s.P = s.exponent()
 	}
 	if err := s.check(); err != nil {

@@ -44,7 +44,7 @@ func structured(t *rapid.T) (m cost.Matrix, square bool) {
 	dim := rapid.IntRange(1, 4).Draw(t, "dim")
 	square = rapid.Bool().Draw(t, "square")
 	var err error
-	switch rapid.SampledFrom([]string{"ring", "grid", "points", "cosine", "greatcircle"}).Draw(t, "kind") {
+	switch kind := rapid.SampledFrom([]string{"ring", "grid", "points", "cosine", "greatcircle", "greatcircle-2"}).Draw(t, "kind"); kind {
 	case "ring":
 		m, err = cost.NewRing(rapid.IntRange(1, 12).Draw(t, "n"), p)
 		square = true
@@ -78,7 +78,14 @@ func structured(t *rapid.T) (m cost.Matrix, square bool) {
 		if !square {
 			v = rapid.SliceOfN(place, 1, 6).Draw(t, "v")
 		}
-		m, err = cost.NewGreatCircle(x, v, p)
+		s := cost.Spec{Kind: kind, P: p}
+		for _, a := range x {
+			s.X = append(s.X, a[:])
+		}
+		for _, a := range v {
+			s.V = append(s.V, a[:])
+		}
+		m, err = s.Build()
 	}
 	if err != nil {
 		t.Fatalf("no cost: %v", err)

@@ -17,7 +17,10 @@ import (
 //	{"kind":"grid","rows":20,"cols":20,"p":1}
 //	{"kind":"points","x":[[0,0],[1,0]],"v":[[0,1]],"p":2}
 //	{"kind":"cosine","x":[[1,2],[3,4]],"v":[[1,1]]}
+//	{"kind":"greatcircle-2","x":[[48.2,16.4],[52.5,13.4]],"p":1}
 //	{"kind":"greatcircle","x":[[48.2,16.4],[52.5,13.4]],"p":1}
+//
+// The last two differ by the formula of the distance, see GreatCircle.
 //
 // Fields of another kind must have their zero value. A nil V means the same points as X, and P = 0
 // means p = 1, as an absent field does in JSON.
@@ -44,7 +47,7 @@ func fieldsOf(kind string) (required, optional []string, ok bool) {
 		return []string{"n"}, []string{"p"}, true
 	case "grid":
 		return []string{"rows", "cols"}, []string{"p"}, true
-	case "points", "greatcircle":
+	case "points", "greatcircle-2", "greatcircle":
 		return []string{"x"}, []string{"v", "p"}, true
 	case "cosine":
 		return []string{"x"}, []string{"v"}, true
@@ -65,7 +68,7 @@ func contains(list []string, s string) bool {
 func checkFields(kind string, set func(field string) bool) error {
 	required, optional, ok := fieldsOf(kind)
 	if !ok {
-		return fmt.Errorf("%w: field \"kind\": %s is not one of explicit, ring, grid, points, cosine, greatcircle", ErrSpec,
+		return fmt.Errorf("%w: field \"kind\": %s is not one of explicit, ring, grid, points, cosine, greatcircle-2, greatcircle", ErrSpec,
 			clip(strconv.Quote(kind)))
 	}
 	for _, f := range fieldOrder {
@@ -169,7 +172,7 @@ func (s Spec) build() (Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return built(NewGreatCircle(x, v, s.exponent()))
+	return built(newGreatCircle(x, v, s.exponent(), s.Kind == "greatcircle"))
 }
 
 // built keeps a nil *Ring from becoming a Matrix that is not nil.
@@ -220,7 +223,12 @@ func SpecOf(ctx context.Context, m Matrix) (Spec, error) {
 // Places returns the kind of the places of s, which tells how its numbers are read, and drawn: explicit, where there are
 // none, ring, grid, points, cosine or greatcircle. Kinds that differ by the formula of the distance alone have the same
 // places.
-func (s Spec) Places() string { return s.Kind }
+func (s Spec) Places() string {
+	if s.Kind == "greatcircle-2" {
+		return "greatcircle"
+	}
+	return s.Kind
+}
 
 // MarshalJSON returns the canonical form: "kind" first, then the fields of the kind in the order of
 // the examples at Spec, p always written, every float in the shortest form that reads back to the

@@ -32,6 +32,8 @@ func TestParseSpec(t *testing.T) {
 			cost.Spec{Kind: "cosine", X: [][]float64{{1, 0}}, V: [][]float64{{0, 1}}}, ""},
 		{"greatcircle", `{"kind":"greatcircle","x":[[48.2,16.4]],"p":1}`,
 			cost.Spec{Kind: "greatcircle", X: [][]float64{{48.2, 16.4}}, P: 1}, ""},
+		{"greatcircle-2", `{"kind":"greatcircle-2","x":[[48.2,16.4]],"v":[[1,2]],"p":2}`,
+			cost.Spec{Kind: "greatcircle-2", X: [][]float64{{48.2, 16.4}}, V: [][]float64{{1, 2}}, P: 2}, ""},
 		{"any order and space", " { \"p\" : 2 ,\n\t\"n\" : 3 , \"kind\" : \"ring\" } \r\n",
 			cost.Spec{Kind: "ring", N: 3, P: 2}, `{"kind":"ring","n":3,"p":2}`},
 		{"escapes", `{"k\u0069nd":"r\u0069ng","n":3}`, cost.Spec{Kind: "ring", N: 3, P: 1}, `{"kind":"ring","n":3,"p":1}`},

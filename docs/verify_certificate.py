@@ -2,7 +2,7 @@
 """A second opinion on wpm certificates, written from docs/certificates.md: verify_certificate.py FILE...
 Finds the certificates in each FILE: lines of `wpm solve KIND -certificate`, certificates alone, or a policy. It checks
 those of the kinds projection, transport, base-measure, flow, shuffled and minimax, in fractions, with both hashes, and
-prints one line for each. Costs may be explicit, ring, grid, points or greatcircle. The entries of the last two, and those of a p other than
+prints one line for each. Costs may be explicit, ring, grid, points, greatcircle-2 or greatcircle. The entries of the last three, and those of a p other than
 1 and 2, are computed in floats whose last bits may differ: claims about them "hold to 1e-12".
 The evidence of a distribution is private, and the bounds of such a certificate are not printed.
 Exit status: 0 all hold, 1 one does not, 2 one cannot be checked, a file cannot be read, or there is none."""
@@ -40,7 +40,7 @@ def matrix(s):  # the rows of a cost, and whether their bits are certain
     x, v = s.get("x"), s.get("v") or s.get("x")
     if kind == "points":
         return [[power(sum((s - t) ** 2 for s, t in zip(a, b))) for b in v] for a in x], False
-    if kind == "greatcircle":
+    if kind in ("greatcircle-2", "greatcircle"):  # two formulas of one distance
         half = lambda s, t: math.sin(math.radians(s - t) / 2) ** 2
         cos = lambda a: math.cos(math.radians(a[0]))
         angle = lambda a, b: math.asin(math.sqrt(min(1, half(a[0], b[0]) + cos(a) * cos(b) * half(a[1], b[1]))))

@@ -5,7 +5,7 @@ export type Cost =
   | {kind: "grid", rows: number, cols: number, p?: number}
   | {kind: "points", x: readonly (readonly number[])[], v?: readonly (readonly number[])[], p?: number}
   | {kind: "cosine", x: readonly (readonly number[])[], v?: readonly (readonly number[])[]}
-  | {kind: "greatcircle", x: readonly (readonly number[])[], v?: readonly (readonly number[])[], p?: number};
+  | {kind: "greatcircle-2" | "greatcircle", x: readonly (readonly number[])[], v?: readonly (readonly number[])[], p?: number};
 
 /** A distribution: all masses, or those of some places. */
 export type Masses = readonly number[] | {index: readonly number[], weight: readonly number[]};

@@ -285,10 +285,10 @@ class TestPlaces(unittest.TestCase):
         """Latitudes and longitudes are distances on the globe; the index labels the policy, and orders the answer."""
         frame = self.frame()
         d = wpm.design(frame, 3)
-        same = wpm.design({"kind": "greatcircle", "x": np.column_stack([self.lat, self.lon]), "p": 1}, 3)
+        same = wpm.design({"kind": "greatcircle-2", "x": np.column_stack([self.lat, self.lon]), "p": 1}, 3)
         np.testing.assert_array_equal(d.rows.to_numpy(), same.rows)
         p = d.publish()
-        self.assertEqual((p.labels, p.cost["kind"]), (self.names, "greatcircle"))
+        self.assertEqual((p.labels, p.cost["kind"]), (self.names, "greatcircle-2"))
         c = wpm.simulate(p, np.eye(9)[2], devices=3000)
         r = wpm.estimate(c, p, places=frame[::-1])
         self.assertEqual(list(r.frame.index), self.names)

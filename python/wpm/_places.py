@@ -29,7 +29,7 @@ def cost_of(x, name):
     for found, what in ((lat, "latitude"), (lon, "longitude")):
         if len(found) != 1:
             raise InputError(f"{name} has {len(found) or 'no'} columns of {what}, and a table of places has one")
-    return _spec("greatcircle", np.column_stack([_numbers(x.iloc[:, i], name) for i in (*lat, *lon)]), x, name)
+    return _spec("greatcircle-2", np.column_stack([_numbers(x.iloc[:, i], name) for i in (*lat, *lon)]), x, name)
 
 
 def _geo(x, name):
@@ -47,7 +47,7 @@ def _geo(x, name):
     points = shapes if (shapes.geom_type == "Point").all() else shapes.representative_point()
     across, up = np.asarray(points.x, float), np.asarray(points.y, float)
     if crs.is_geographic:
-        return _spec("greatcircle", np.column_stack([up, across]), x, name)
+        return _spec("greatcircle-2", np.column_stack([up, across]), x, name)
     return _spec("points", np.column_stack([across, up]), x, name)
 
 
@@ -77,4 +77,4 @@ def coordinates(x, name):
     if spec is None:
         return None
     at = np.asarray(spec["x"])
-    return at[:, ::-1] if spec["kind"] == "greatcircle" else at
+    return at[:, ::-1] if spec["kind"].startswith("greatcircle") else at

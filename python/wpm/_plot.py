@@ -72,7 +72,7 @@ def _places(spec):
     if kind == "ring":
         turn = 2 * np.pi * np.arange(spec["n"]) / spec["n"]
         return np.column_stack([np.cos(turn), np.sin(turn)])
-    if kind == "greatcircle":
+    if kind in ("greatcircle-2", "greatcircle"):
         return np.asarray(spec["x"])[:, ::-1]  # longitude to the right
     if kind == "points" and np.ndim(spec["x"]) == 2 and np.shape(spec["x"])[1] == 2:
         return np.asarray(spec["x"])
