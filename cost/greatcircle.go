@@ -122,9 +122,10 @@ func (c *GreatCircle) Row(i int, buf []float64) []float64 {
 		x, y, z := a[0]-b[0], a[1]-b[1], a[2]-b[2]
 		t := float64(x*x) + float64(y*y) + float64(z*z)
 		if t <= 0.25 {
-			buf[j] = 2 * EarthRadius * arcsine(math.Sqrt(t), t)
+			s := math.Sqrt(t)
+			buf[j] = 2 * EarthRadius * (s + float64(arcsine(s, t)))
 		} else {
-			buf[j] = 2 * EarthRadius * angle(a, b)
+			buf[j] = 2 * EarthRadius * wide(a, b, t)
 		}
 	}
 	if c.p.p != 1 {
@@ -145,33 +146,38 @@ func (c *GreatCircle) kilometres(a, b place) float64 {
 
 // angle is half the angle between two unit vectors, given half of each. It is exactly symmetric: only squares of
 // differences and of sums enter. Products are rounded by themselves, so that no machine fuses them with a sum.
-//
-// t is the squared sine of the result. Up to 30 degrees the result is arcsin(√t), beyond 60 degrees the same of the
-// antipode, and between the two 45 degrees and half of arcsin(2t-1).
 func angle(a, b *[3]float64) float64 {
 	x, y, z := a[0]-b[0], a[1]-b[1], a[2]-b[2]
 	t := float64(x*x) + float64(y*y) + float64(z*z)
-	switch {
-	case t <= 0.25:
-		return arcsine(math.Sqrt(t), t)
-	case t < 0.75:
-		u := 2*t - 1
-		return math.Pi/4 + 0.5*arcsine(u, float64(u*u))
+	if t <= 0.25 {
+		s := math.Sqrt(t)
+		return s + float64(arcsine(s, t))
 	}
-	x, y, z = a[0]+b[0], a[1]+b[1], a[2]+b[2]
-	t = float64(x*x) + float64(y*y) + float64(z*z)
-	return math.Pi/2 - arcsine(math.Sqrt(t), t)
+	return wide(a, b, t)
 }
 
-// arcsine is that of s, where t = s² is at most 1/4: s + s·t·Q(t). Q has the least relative error of the whole, 1.5e-17,
-// among polynomials of its degree, found by the exchange algorithm of Remez in 60 digits.
+// wide is angle where it is above 30 degrees, t its squared sine. Up to 60 degrees it is 45 degrees and half of
+// arcsin(2t-1), beyond that a right angle less that of the antipode.
+func wide(a, b *[3]float64, t float64) float64 {
+	if t < 0.75 {
+		s := 2*t - 1
+		return math.Pi/4 + 0.5*(s+float64(arcsine(s, float64(s*s))))
+	}
+	x, y, z := a[0]+b[0], a[1]+b[1], a[2]+b[2]
+	t = float64(x*x) + float64(y*y) + float64(z*z)
+	s := math.Sqrt(t)
+	return math.Pi/2 - (s + float64(arcsine(s, t)))
+}
+
+// arcsine is what that of s is above s, where t = s² is at most 1/4: s·t·Q(t). Q has the least relative error of the
+// arcsine, 1.5e-17, among polynomials of its degree, found by the exchange algorithm of Remez in 60 digits.
 func arcsine(s, t float64) float64 {
 	tt := t * t
 	even := 0.16666666666665408 + float64(tt*(0.04464285682833275+float64(tt*(0.022371758049501533+
 		float64(tt*(0.0138852350464575+float64(tt*(0.0065279616922958965+float64(tt*-0.016224311970882213)))))))))
 	odd := 0.07500000000337004 + float64(tt*(0.030381959136918907+float64(tt*(0.017359704796032164+
 		float64(tt*(0.01216921467597711+float64(tt*(0.019528302761593307+float64(tt*0.03191231054462165)))))))))
-	return s + float64(s*t*(even+float64(t*odd)))
+	return s * t * (even + float64(t*odd))
 }
 
 // haversine is exactly symmetric: only |difference|, sum and product of the two places enter.
