@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -238,15 +239,21 @@ func (c *Channel) row(i int) []float64 {
 			out[c.output(n)] = c.scale[i] * (c.low[n] + c.step[n])
 		}
 	}
-	for _, o := range c.odd {
-		if int(o.i) == i {
-			out[o.j] += o.extra
-		}
+	for _, o := range c.oddOf(i) {
+		out[o.j] += o.extra
 	}
 	return out
 }
 
 func (c *Channel) runsOf(i int) []run { return c.runs[c.first[i]:c.first[i+1]] }
+
+// oddOf returns what is odd in row i.
+func (c *Channel) oddOf(i int) []odd {
+	before := func(o odd, i int) int { return cmp.Compare(int(o.i), i) }
+	from, _ := slices.BinarySearchFunc(c.odd, i, before)
+	to, _ := slices.BinarySearchFunc(c.odd, i+1, before)
+	return c.odd[from:to]
+}
 
 // forward sets q = theta P, for theta >= 0.
 func (c *Channel) forward(theta, q []float64) { c.mix(theta, q, 0) }

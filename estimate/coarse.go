@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -147,19 +148,67 @@ func (c *Channel) Merge(of []int, n int, prior []float64) (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := groups{of: of, centers: make([]int, max(n, 0)), size: make([]float64, max(n, 0))}
-	for i, a := range of {
-		if a < 0 || a >= n || len(of) != c.k {
-			return nil, fmt.Errorf("%w: place %d of %d for %d inputs in group %d of %d", wpmerr.ErrShape, i, len(of), c.k, a, n)
-		}
-		by.size[a]++
+	size, err := sizes(of, n, c.k)
+	if err != nil {
+		return nil, err
 	}
-	if a := slices.Index(by.size, 0); a >= 0 || len(of) != c.k {
-		return nil, fmt.Errorf("%w: %d places for %d inputs, and none in group %d of %d", wpmerr.ErrShape, len(of), c.k, a, n)
-	}
+	by := groups{of: of, centers: make([]int, n), size: size}
 	rows := make([]float64, 0, n*c.kv)
 	c.means(by, u, func(_ int, law []float64) { rows = append(rows, law...) })
 	return &Channel{k: n, kv: c.kv, rows: rows}, nil
+}
+
+// MergeOutputs returns the channel with m groups of outputs, with the group of each in of: of a release, the group is
+// seen. So it says less, and what it contradicts, the release contradicts. It takes 8 k m bytes. The errors are ErrShape,
+// for a group without outputs, too, and that of ctx.
+func (c *Channel) MergeOutputs(ctx context.Context, of []int, m int) (*Channel, error) {
+	if _, err := sizes(of, m, c.kv); err != nil {
+		return nil, err
+	}
+	out := &Channel{k: c.k, kv: m, rows: make([]float64, c.k*m)}
+	low := make([]float64, m)
+	for n, v := range c.low {
+		low[of[c.output(n)]] += v
+	}
+	ctx = wpmerr.Context(ctx)
+	if err := parallel.For(ctx, c.k, func(i int) { c.sum(i, of, low, out.rows[i*m:][:m]) }); err != nil {
+		return nil, wpmerr.Ended(ctx)
+	}
+	return out, nil
+}
+
+// sum sets law to the sums of row i over groups of outputs; low are those of what is low.
+func (c *Channel) sum(i int, of []int, low, law []float64) {
+	if c.rows != nil {
+		for j, v := range c.row(i) {
+			law[of[j]] += v
+		}
+		return
+	}
+	add(c.scale[i], low, law)
+	for _, r := range c.runsOf(i) {
+		for n := int(r.from); n < int(r.to); n++ {
+			law[of[c.output(n)]] += c.scale[i] * c.step[n]
+		}
+	}
+	for _, o := range c.oddOf(i) {
+		law[of[o.j]] += o.extra
+	}
+}
+
+// sizes counts the members of n groups of all k, which must be there. The error is ErrShape.
+func sizes(of []int, n, k int) ([]float64, error) {
+	size := make([]float64, max(n, 0))
+	for i, a := range of {
+		if a < 0 || a >= n {
+			return nil, fmt.Errorf("%w: %d of %d in group %d of %d", wpmerr.ErrShape, i, k, a, n)
+		}
+		size[a]++
+	}
+	if a := slices.Index(size, 0); a >= 0 || len(of) != k {
+		return nil, fmt.Errorf("%w: %d in groups, of %d, and none in group %d of %d", wpmerr.ErrShape, len(of), k, a, n)
+	}
+	return size, nil
 }
 
 // members returns the places of each group.

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/mincostflow"
@@ -166,5 +168,69 @@ func TestGroups(t *testing.T) {
 		if d := math.Abs(all.Theta[i] - each.Theta[i]); !(d <= gainGoal) {
 			t.Errorf("place %d: %v with all places, %v with each its group", i, all.Theta[i], each.Theta[i])
 		}
+	}
+}
+
+// TestMergeOutputs: the law of a group of outputs is the sum of those of its outputs, for rows of two values and for
+// others.
+func TestMergeOutputs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k, kv := rapid.IntRange(1, 9).Draw(t, "k"), rapid.IntRange(1, 40).Draw(t, "kv")
+		discs := rapid.Bool().Draw(t, "discs")
+		c, err := NewChannel(k, kv, func(i int, dst []float64) {
+			for j := range dst {
+				dst[j] = 1
+				if d := max(i-j, j-i); d <= 3 {
+					dst[j] = 5
+				} else if !discs {
+					dst[j] = 1 + float64(i*j%7)
+				}
+			}
+			dst[i%kv] = 3
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := rapid.IntRange(1, kv).Draw(t, "m")
+		of := make([]int, kv)
+		for j := range of {
+			of[j] = j % m
+		}
+		merged, err := c.MergeOutputs(context.Background(), of, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := rapid.SliceOfN(rapid.Float64Range(0.1, 1), k, k).Draw(t, "theta")
+		want := make([]float64, m)
+		q, err := c.Law(theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range q {
+			want[of[j]] += v
+		}
+		got, err := merged.Law(theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b := range want {
+			if math.Abs(got[b]-want[b]) > 1e-12 { // shares, of sums of 40
+				t.Fatalf("group %d has %v, want %v", b, got[b], want[b])
+			}
+		}
+	})
+	c, err := NewChannel(2, 2, func(_ int, dst []float64) { dst[0], dst[1] = 1, 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range [][]int{nil, {0}, {0, 2}, {0, -1}, {0, 0}} {
+		if _, err := c.MergeOutputs(t.Context(), of, 2); !errors.Is(err, wpmerr.ErrShape) {
+			t.Errorf("%v: %v", of, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := c.MergeOutputs(ctx, []int{0, 1}, 2); !errors.Is(err, wpmerr.ErrNotConverged) {
+		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -211,7 +211,7 @@ func (w World) Regions(ctx context.Context, counts []uint64, regions [][]float64
 	if err != nil {
 		return nil, err
 	}
-	shares, err := estimate.Intervals(ctx, w.problem(counts, s.Prior), regions, s.Level)
+	shares, err := estimate.Intervals(ctx, w.flows.seen(w.problem(counts, s.Prior)), regions, s.Level)
 	if ctx.Err() != nil {
 		return nil, wpmerr.Ended(ctx)
 	}

@@ -35,11 +35,19 @@ func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map
 	if m.Patches, err = w.Patches(ctx); err != nil {
 		return m, err
 	}
-	if err := m.resolve(ctx, p, w.places); err != nil {
+	if err := m.resolve(ctx, p, w.places, w.flows); err != nil {
 		return m, err
 	}
 	if m.Signal != nil && m.alike() > 0.5 { // more reports would not make the most of it better
 		*m.Signal = min(*m.Signal, estimate.WeakSignal)
+	}
+	if w.places.Ends != nil && m.Squares > 1 { // flows between some parts are settled: that is not nothing
+		if m.Information == None {
+			m.Information = Little
+		}
+		if m.Signal != nil {
+			*m.Signal = max(*m.Signal, estimate.WeakSignal)
+		}
 	}
 	if m.Error != nil && m.Squares < len(m.Shares) {
 		if m.Coarser, err = w.Distance(ctx, m.Shares, m.Drawn); err != nil {

@@ -19,13 +19,8 @@ const slack = 1.3527717270
 // maxTested is the number of squares up to which intervals decide what is drawn: they take some seconds there.
 const maxTested = 1500
 
-// maxSquared bounds the entries of the rows of squares: 256 MB. Flows are at most maxFlows, and maxFlowed bounds their
-// entries: rows of four coordinates overlap so much that an interval of more takes minutes.
-const (
-	maxSquared = 1 << 25
-	maxFlows   = 256
-	maxFlowed  = 1 << 22
-)
+// maxSquared bounds the entries of the rows of squares: 256 MB.
+const maxSquared = 1 << 25
 
 // resolve finds how fine a picture of the estimate may be. Its squares have the mass of the estimate, spread within
 // each as the guess has it. From the whole to the places, the squares of a level are taken if the log-likelihood of the
@@ -36,10 +31,9 @@ const (
 // square divides a patch: see Map.Patches.
 //
 // Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is
-// drawn.
-func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) (err error) {
+// drawn. Intervals of many pairs see the reports in groups.
+func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places, f *flows) (err error) {
 	k := len(m.Shares)
-	_, kv := p.Channel.Dims()
 	best := likelihood(p, m.Shares)
 	levels := at.Levels(k)
 	each := levels[0]
@@ -49,20 +43,18 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) 
 		}
 	}
 	m.Tested = k <= maxTested
-	most, entries := maxTested, maxSquared
-	if at.Ends != nil {
-		most, entries = maxFlows, maxFlowed
-	}
+	settled := f.seen(p)
+	_, kv := settled.Channel.Dims()
 	var above []known
 	for level := len(levels) - 1; level >= 0; level-- {
 		of := levels[level]
 		n := slices.Max(of) + 1
 		if m.Of != nil {
-			if n > most || n < k && n > entries/kv || best-likelihood(p, m.Drawn) <= slack {
+			if n > maxTested || n < k && n > maxSquared/kv || best-likelihood(p, m.Drawn) <= slack {
 				break
 			}
 			all := false
-			if above, all, err = beyond(ctx, p, m.Estimate, of, n); err != nil {
+			if above, all, err = beyond(ctx, settled, m.Estimate, of, n); err != nil {
 				return err
 			}
 			if !all { // smaller squares, at other borders, may still be settled
@@ -78,7 +70,7 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places) 
 		m.Side = 1 << m.Level
 	}
 	if m.Tested && m.Squares < k {
-		if above, _, err = beyond(ctx, p, m.Estimate, each, k); err != nil {
+		if above, _, err = beyond(ctx, settled, m.Estimate, each, k); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func row(p plane.Places) plane.Places {
 // resolved is the map of an estimate.
 func resolved(p estimate.Problem, e Estimate, at plane.Places) (Map, error) {
 	m := Map{Estimate: e}
-	err := m.resolve(context.Background(), p, at)
+	err := m.resolve(context.Background(), p, at, nil)
 	m.Parts = partsOf(e, m.Drawn, m.Of, m.Squares)
 	return m, err
 }

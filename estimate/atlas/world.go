@@ -54,6 +54,7 @@ type World struct {
 
 	power  float64 // of the distances that a policy's costs are; 0 if Between knows it
 	places plane.Places
+	flows  *flows             // of pairs, else nil
 	label  func(i int) string // of an input; nil for its index
 }
 
@@ -98,7 +99,10 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	if w.power, err = cost.PowerOf(p.Metadata()); err != nil {
 		return World{}, err
 	}
-	return w.at(ctx, c)
+	if w, err = w.at(ctx, c); err == nil && w.places.Ends != nil && w.Same {
+		w.flows, err = flowsOf(ctx, w.Channel, w.places)
+	}
+	return w, err
 }
 
 // ChannelOf returns the channel of a policy of either mode, by its thresholds if it has many rows and these are right.
