@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +61,77 @@ func TestPairsPath(t *testing.T) {
 		t.Fatalf("no cost in %s", text)
 	}
 	numtest.GoldenBytes(t, "testdata/pairs.policy.txt", []byte(before+"\n\"cost\":"+after))
+}
+
+// TestFlows: aggregate has the flows between regions of either end, what is from and to each, and the marginals; -json has
+// them, too. The labels of regions are those of places.
+func TestFlows(t *testing.T) {
+	dir := t.TempDir()
+	homes, other := write(t, dir, "homes.csv", cities), write(t, dir, "works.csv", works)
+	out, reports, file := filepath.Join(dir, "p"), filepath.Join(dir, "reports"), filepath.Join(dir, "map.csv")
+	must(t, "", "design", "-eps", "6", "-pairs", homes+","+other, "-with", "mode=walk,car:100km", "-o", out)
+	users := write(t, dir, "users.csv", "label,count\nwien>office>walk,3\nparis>mill>car,1\n")
+	must(t, "", "simulate", "-devices", "3000", "-o", reports, out, users)
+	regions := write(t, dir, "regions.csv", "region,label,weight\neast,wien,1\neast,berlin,1\nwest,paris,1\nwest,roma,.5\ncity,office,1\n")
+	text := must(t, "", "aggregate", "-regions", regions, "-map", file, out, reports)
+	for _, want := range []string{"\nfrom    guess   map\n", "\nto      guess   map\n", "\nmode  guess   map\n", "\neast>city ", "\nwest>anywhere ", "\nanywhere>city "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, unwanted := range []string{"city>", ">east", "anywhere>anywhere"} {
+		if strings.Contains(text, unwanted) {
+			t.Errorf("%q in\n%s", unwanted, text)
+		}
+	}
+	var got struct {
+		Regions []struct {
+			Region                         string
+			Lower, Upper, Likeliest, Guess float64
+		}
+		Ends []struct {
+			End        string
+			Labels     []string
+			Guess, Map []float64
+		}
+	}
+	if err := json.Unmarshal([]byte(must(t, "", "aggregate", "-json", "-regions", regions, out, reports)), &got); err != nil {
+		t.Fatal(err)
+	}
+	truth := map[string]float64{"east>city": .75, "east>anywhere": .75, "west>city": 0, "west>anywhere": .25, "anywhere>city": .75}
+	for _, r := range got.Regions {
+		want, ok := truth[r.Region]
+		if !ok || !(r.Lower <= want && want <= r.Upper) { // at eps 6 places are told apart, and people do not differ
+			t.Errorf("%+v, want %v", r, want)
+		}
+		if guess := 2.0 / 4 / 2; r.Region == "east>city" && r.Guess != guess {
+			t.Errorf("%s has the guess %v, want %v", r.Region, r.Guess, guess)
+		}
+	}
+	if len(got.Regions) != len(truth) || len(got.Ends) != 3 {
+		t.Fatalf("%d regions and %d ends", len(got.Regions), len(got.Ends))
+	}
+	for _, e := range got.Ends {
+		sum := 0.0
+		for _, v := range e.Map {
+			sum += v
+		}
+		if len(e.Map) != len(e.Labels) || math.Abs(sum-1) > 1e-9 { // shares
+			t.Errorf("end %s has %d shares of %d labels, which sum to %v", e.End, len(e.Map), len(e.Labels), sum)
+		}
+	}
+	table, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(table), "\neast>city,east,city,,,,,,") {
+		t.Errorf("%v in\n%s", err, table)
+	}
+	for args, want := range map[string]string{
+		"-regions " + write(t, dir, "pair.csv", "a,wien>office\n"): "label \"wien>office\" is not known",
+		"-shapes " + regions + " -map m.csv":                       "this policy has pairs",
+	} {
+		if status, _, errs := try(t, "", append(append([]string{"aggregate"}, strings.Fields(args)...), out, reports)...); status != device.Bad || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d, %s", args, status, errs)
+		}
+	}
 }
 
 // TestPairsErrors: what makes no pairs is refused, with what and where.

@@ -177,7 +177,7 @@ func (f Form) place(x []float64) []float64 {
 // End is one side of pairs: places, or the values of a category, which are nowhere.
 type End struct {
 	Places
-	Name   string // from or to, or that of the category
+	Name   string // from and to, or place if there is one, or that of the category
 	Labels []string
 	Of     []int // the one of each input
 }
@@ -212,6 +212,9 @@ func ofPairs(spec cost.Spec, form string, label func(int) string) (Places, error
 	p := Places{Kind: PairsKey}
 	for n := range f.Places {
 		e := End{Places: Places{Kind: kind, Columns: f.Columns}, Name: [...]string{"from", "to"}[n]}
+		if f.Places == 1 {
+			e.Name = "place"
+		}
 		for _, name := range f.Columns {
 			if f.Places > 1 {
 				name = e.Name + "_" + name

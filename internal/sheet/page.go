@@ -66,6 +66,13 @@ func (s Sheet) page() ([]byte, error) {
 	if t := partTable("What the reports tell apart", s.Level, s.Groups); len(t.Rows) > 1 {
 		p.Tables = append(p.Tables, t)
 	}
+	for _, e := range s.Places.Ends {
+		if !e.Flat() || s.Map == nil {
+			continue
+		}
+		p.Pictures = append(p.Pictures, Picture{Title: "Where pairs are " + e.Name, Places: e.Places, Panels: []Panel{
+			{Title: "the map", Shares: Ends(e, s.Map)}, {Title: "guess, without a report", Shares: Ends(e, s.Guess)}}})
+	}
 	if s.Places.Flat() {
 		picture := Picture{Places: s.Places, Text: s.Coarse, Shapes: s.Shapes}
 		large := Panel{Title: "Where people are: the map", Shares: s.Map}

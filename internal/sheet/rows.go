@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/plane"
@@ -16,9 +17,13 @@ import (
 // row is a line of a table, or the properties of a feature. What it has not is nil.
 type row struct {
 	Epoch string `json:"epoch,omitempty"` // of a sequence
-	Kind  string `json:"kind"`            // place, output, group or region
+	Kind  string `json:"kind"`            // place, output, group or region; or pair, or the name of an end of pairs
 	Label string `json:"label"`
+	From  string `json:"from,omitempty"` // of pairs and of regions of them; else ""
+	To    string `json:"to,omitempty"`
+	With  string `json:"with,omitempty"` // the category
 	Share *real  `json:"share"`
+	Width *real  `json:"width,omitempty"` // of the line from place to place: the share
 	Low   *real  `json:"low"`
 	High  *real  `json:"high"`
 	Group *int   `json:"group"` // from 1, the largest share first
@@ -68,8 +73,59 @@ func (s Sheet) about(kind string, p Part) row {
 	return r
 }
 
+// input is the kind of the inputs.
+func (s Sheet) input() string {
+	if s.Places.Ends != nil {
+		return "pair"
+	}
+	return "place"
+}
+
+// ends sets what a pair, or a region of pairs of whatever category, is from and to.
+func (s Sheet) ends(r row) row {
+	ends, parts := s.Places.Ends, strings.Split(r.Label, plane.Between)
+	if n := len(ends); n > len(parts) && ends[n-1].In == nil {
+		ends = ends[:n-1]
+	}
+	if len(ends) != len(parts) {
+		return r
+	}
+	for n, e := range ends {
+		switch {
+		case e.In == nil:
+			r.With = parts[n]
+		case n == 0:
+			r.From = parts[n]
+		default:
+			r.To = parts[n]
+		}
+	}
+	return r
+}
+
+// marginals are the places of each end, with what all their pairs have.
+func (s Sheet) marginals() (list []row) {
+	for _, e := range s.Places.Ends {
+		guess, share, truth := Ends(e, s.Guess), Ends(e, s.Map), Ends(e, s.Truth)
+		for i, label := range e.Labels {
+			r := row{Kind: e.Name, Label: label, places: []int{i}}
+			if share != nil {
+				r.Share = asReal(plane.Rounded(share[i], s.doubt(share[i])))
+			}
+			if guess != nil {
+				r.Guess = asReal(plane.Significant(guess[i], 4))
+			}
+			if truth != nil {
+				r.Truth = asReal(truth[i])
+			}
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // rows returns the inputs, with the raw shares beside them if the outputs are the same, or else the outputs after them;
-// then the groups of more than one place, and the regions. A place of such a group has its part of the group's share,
+// then the groups of more than one place, the regions, and the marginals of pairs. A place of such a group has its part of the group's share,
 // no finer than that is known, and may have anything from nothing to all that the group can have.
 func (s Sheet) rows() (list []row) {
 	same := s.Same()
@@ -80,7 +136,7 @@ func (s Sheet) rows() (list []row) {
 		}
 	}
 	for i, label := range s.Inputs {
-		r := row{Kind: "place", Label: label, places: []int{i}}
+		r := row{Kind: s.input(), Label: label, places: []int{i}}
 		if s.Map != nil {
 			p, err := Part{Label: label, Places: r.places, Share: s.Map[i]}, s.doubt(s.Map[i])
 			if group[i] > 0 {
@@ -92,7 +148,7 @@ func (s Sheet) rows() (list []row) {
 					err = max((g.High-g.Low)/2*p.Share/g.Share, p.Share/100)
 				}
 			}
-			r = s.about("place", p)
+			r = s.about(s.input(), p)
 			r.Share = asReal(plane.Rounded(p.Share, err))
 			if group[i] > 0 {
 				r.Group = &group[i]
@@ -108,7 +164,7 @@ func (s Sheet) rows() (list []row) {
 		if same && s.Raw != nil {
 			r.Raw = asReal(plane.Significant(s.Raw[i], 4))
 		}
-		list = append(list, r)
+		list = append(list, s.ends(r))
 	}
 	for j := 0; !same && j < len(s.Outputs); j++ {
 		r := row{Kind: "output", Label: s.Outputs[j], places: []int{j}}
@@ -126,13 +182,20 @@ func (s Sheet) rows() (list []row) {
 		}
 	}
 	for _, p := range s.Regions {
-		list = append(list, s.about("region", p))
+		list = append(list, s.ends(s.about("region", p)))
 	}
-	return list
+	return append(list, s.marginals()...)
 }
 
 // at returns where a place of a row is, nil if nobody knows.
 func (s Sheet) at(r row, i int) []float64 {
+	for _, e := range s.Places.Ends {
+		if r.Kind == e.Name && e.In != nil {
+			return e.In[i]
+		} else if r.Kind == e.Name {
+			return nil
+		}
+	}
 	list := s.Places.In
 	if r.Kind == "output" && s.Places.Out != nil { // else the inputs, under other labels
 		list = s.Places.Out
@@ -154,7 +217,11 @@ func (s Sheet) csv() ([]byte, error) {
 }
 
 func (s Sheet) head() []string {
-	head := append([]string{"label"}, s.Places.Columns...)
+	head := []string{"label"}
+	for _, e := range s.Places.Ends {
+		head = append(head, e.Name)
+	}
+	head = append(head, s.Places.Columns...)
 	if s.Truth != nil {
 		head = append(head, "truth")
 	}
@@ -171,13 +238,24 @@ func (s Sheet) lines(write func([]string) error) {
 	}
 	for _, r := range s.rows() {
 		line := []string{r.Label}
+		skip := 0 // columns of the other end
+		for n, e := range s.Places.Ends {
+			text := [...]string{r.From, r.To}[min(n, 1)]
+			if e.In == nil {
+				text = r.With
+			}
+			if r.Kind == e.Name {
+				text, skip = r.Label, n*len(e.Columns)
+			}
+			line = append(line, text)
+		}
 		var at []float64
-		if r.Kind == "place" || r.Kind == "output" {
+		if r.single() {
 			at = s.at(r, r.places[0])
 		}
 		for n := range s.Places.Columns {
 			var v *real
-			if n < len(at) {
+			if n -= skip; n >= 0 && n < len(at) {
 				v = (*real)(&at[n])
 			}
 			line = append(line, number(v))
@@ -194,6 +272,9 @@ func (s Sheet) lines(write func([]string) error) {
 	}
 }
 
+// single reports whether a row is about one input, output or place of an end.
+func (r row) single() bool { return r.Kind != "group" && r.Kind != "region" }
+
 type feature struct {
 	Type       string   `json:"type"`
 	Geometry   geometry `json:"geometry"`
@@ -208,7 +289,7 @@ type geometry struct {
 // values says in a file what its numbers are.
 const values = "share, guess and truth: of the population; low to high: the interval of a share; raw: of the reports; " +
 	"group: what the reports do not tell apart; error: how far the whole map is from the truth. Shares are rounded to " +
-	"what is known of them. Sum over one kind only: place, group (of more than one place) or region"
+	"what is known of them. Sum over one kind only: place or pair, group (of more than one), region, from or to"
 
 // geoJSON writes a feature for each row: polygons where there are any, else points.
 // The other members of the collection have names that RFC 7946 (section 7.1) leaves free.
@@ -220,7 +301,14 @@ func (s Sheet) geoJSON() ([]byte, error) {
 func (s Sheet) features(epoch string) (list []feature) {
 	for _, r := range s.rows() {
 		r.Epoch = epoch
-		list = append(list, feature{Type: "Feature", Geometry: s.geometry(r), Properties: r})
+		g := s.geometry(r)
+		if g == nil { // a value of a category
+			continue
+		}
+		if g.Type == "LineString" {
+			r.Width = r.Share
+		}
+		list = append(list, feature{Type: "Feature", Geometry: *g, Properties: r})
 	}
 	return list
 }
@@ -228,7 +316,7 @@ func (s Sheet) features(epoch string) (list []feature) {
 // collection writes features of the places of a sheet.
 func collection(s Sheet, headline string, lists [][]feature) ([]byte, error) {
 	note := "WGS 84: longitude and latitude in degrees"
-	switch s.Places.Kind {
+	switch s.places().Kind {
 	case "greatcircle":
 	case "grid":
 		note = "the unit square, not WGS 84"
@@ -264,27 +352,67 @@ func collection(s Sheet, headline string, lists [][]feature) ([]byte, error) {
 }
 
 // geometry says where a row is: positions are x, y, z, or longitude, latitude. Several places are a MultiPoint or a
-// MultiPolygon; where some have polygons and some have none, they are all points.
-func (s Sheet) geometry(r row) geometry {
+// MultiPolygon; where some have polygons and some have none, they are all points. Pairs of places are a line from the
+// middle of those of one end to that of the other. It is nil for what is nowhere.
+func (s Sheet) geometry(r row) *geometry {
+	if ends := s.Places.Ends; len(ends) > 1 && ends[1].In != nil && s.at(r, r.places[0]) != nil && !s.marginal(r) {
+		return &geometry{"LineString", [][]float64{s.middle(ends[0], r.places), s.middle(ends[1], r.places)}}
+	}
 	var polygons costio.Shape
 	var points [][]float64
 	all := true
 	for _, i := range r.places {
+		at := s.at(r, i)
+		if at == nil {
+			return nil
+		}
 		shape := s.shape(r, i)
 		all = all && shape != nil
-		polygons, points = append(polygons, shape...), append(points, s.position(s.at(r, i)))
+		polygons, points = append(polygons, shape...), append(points, s.position(at))
 	}
-	one := r.Kind == "place" || r.Kind == "output"
-	switch {
+	switch one := r.single(); {
 	case all && one && len(polygons) == 1:
-		return geometry{"Polygon", polygons[0]}
+		return &geometry{"Polygon", polygons[0]}
 	case all:
-		return geometry{"MultiPolygon", polygons}
+		return &geometry{"MultiPolygon", polygons}
 	case one:
-		return geometry{"Point", points[0]}
+		return &geometry{"Point", points[0]}
 	}
-	return geometry{"MultiPoint", points}
+	return &geometry{"MultiPoint", points}
 }
+
+// marginal reports whether a row is of an end of pairs.
+func (s Sheet) marginal(r row) bool {
+	return slices.ContainsFunc(s.Places.Ends, func(e plane.End) bool { return e.Name == r.Kind })
+}
+
+// middle is the mean of the positions that some pairs have at one end, each as often as it is there. Longitudes are taken
+// as near to the first one as they are.
+func (s Sheet) middle(e plane.End, pairs []int) []float64 {
+	first := s.positionOf(e, pairs[0])
+	mean := make([]float64, len(first))
+	for _, i := range pairs {
+		at := s.positionOf(e, i)
+		for a, v := range at {
+			if e.Kind == "greatcircle" && a == 0 {
+				v = first[0] + math.Remainder(v-first[0], 360)
+			}
+			mean[a] += v / float64(len(pairs))
+		}
+	}
+	if e.Kind == "greatcircle" {
+		mean[0] = math.Remainder(mean[0], 360)
+	}
+	for a, v := range mean { // as fine as places are
+		mean[a] = plane.Significant(v, 9)
+	}
+	if len(pairs) == 1 {
+		return first
+	}
+	return mean
+}
+
+func (s Sheet) positionOf(e plane.End, pair int) []float64 { return position(e.Kind, e.In[e.Of[pair]]) }
 
 // shape returns the polygons of a place, nil if there are none.
 func (s Sheet) shape(r row, i int) costio.Shape {
@@ -339,8 +467,12 @@ func wound(ring [][2]float64, outside bool) [][2]float64 {
 
 // position is a point as GeoJSON has it.
 func (s Sheet) position(at []float64) []float64 {
+	return position(s.places().Kind, at)
+}
+
+func position(kind string, at []float64) []float64 {
 	switch {
-	case s.Places.Kind == "greatcircle":
+	case kind == "greatcircle":
 		return []float64{math.Remainder(at[1], 360), at[0]}
 	case len(at) == 1:
 		return []float64{at[0], 0}

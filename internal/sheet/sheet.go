@@ -44,6 +44,26 @@ type Sheet struct {
 	Shapes  []costio.Shape // polygons of the inputs, nil where there are none; or nil
 }
 
+// places are the places, or of pairs those of their first end.
+func (s Sheet) places() plane.Places {
+	if s.Places.Ends != nil {
+		return s.Places.Ends[0].Places
+	}
+	return s.Places
+}
+
+// Ends are sums of shares of pairs by one end of them.
+func Ends(of plane.End, shares []float64) []float64 {
+	if shares == nil {
+		return nil
+	}
+	sums := make([]float64, len(of.Labels))
+	for i, j := range of.Of {
+		sums[j] += shares[i]
+	}
+	return sums
+}
+
 // Part is some places, with the share that they have together and its interval.
 type Part struct {
 	Label        string
@@ -66,7 +86,7 @@ type Table struct {
 func Check(p plane.Places, name string) error {
 	switch format(name) {
 	case ".geojson":
-		if p.Columns == nil || p.Kind == "cosine" || len(p.Columns) > 3 {
+		if p = (Sheet{Places: p}).places(); p.Columns == nil || p.Kind == "cosine" || len(p.Columns) > 3 {
 			return fmt.Errorf("%s: %w", name, ErrNowhere)
 		}
 	case ".csv", ".html":

@@ -45,6 +45,8 @@ func Aggregate() *cli.Command {
 			"projection mode do not identify it. It costs no privacy.\n" +
 			"-regions FILE has lines region,label or region,label,weight. The intervals are approximate for single\n" +
 			"places, and too narrow where nearly everyone is in one place.\n" +
+			"Of pairs (\"wpm design -pairs\"), the labels of -regions are those of places, and the table has the flows between\n" +
+			"regions. Lines of GeoJSON have the flow as their width.\n" +
 			"-invert is short for -estimator mle -assume-mixture: the most likely map, of a policy of either mode.\n" +
 			"-assume-mixture takes reports of projection mode for such of mixture mode. The map is then biased, and more\n" +
 			"reports make it worse, not better. It is refused where the bias is forecast to be larger than what a map of as\n" +

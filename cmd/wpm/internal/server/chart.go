@@ -78,6 +78,7 @@ type charted struct {
 	Parts   int              `json:"parts,omitempty"` // that the reports tell apart
 	Level   float64          `json:"level,omitempty"` // of the intervals of regions
 	Regions []regionShare    `json:"regions,omitempty"`
+	Ends    []marginal       `json:"ends,omitempty"` // of pairs
 
 	fine    atlas.Map
 	groups  []sheet.Part
@@ -151,9 +152,16 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 		in.level = c.Float("level")
 	}
 	if file := c.String("regions"); c.IsSet("regions") {
+		of := labels
+		if in.places.Ends != nil {
+			of = endLabels(in.places)
+		}
 		in.regions, err = shell.ReadFile(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
-			return places.ReadRegions(r, name, labels)
+			return places.ReadRegions(r, name, of)
 		})
+		if err == nil && in.places.Ends != nil {
+			in.regions, err = flowsBetween(in.places, of, in.regions)
+		}
 		if err != nil {
 			return in, err
 		}
@@ -169,6 +177,9 @@ var errShapes = errors.New("no feature with a polygon has the label of a place")
 
 // readShapes returns the polygons of the places, by their labels. Features of other labels are left alone.
 func readShapes(c *cli.Command, at plane.Places, labels []string) (list []costio.Shape, err error) {
+	if at.Ends != nil {
+		return nil, errors.New("-shapes are of places, and this policy has pairs")
+	}
 	if at.Kind != "greatcircle" {
 		return nil, errors.New("-shapes are in degrees, and the places of this policy are not")
 	}
@@ -333,7 +344,7 @@ func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, r
 			Guess: part.Guess, Share: part.Share})
 	}
 	bands := len(m.groups)
-	if bands > maxBands {
+	if bands > maxBands || m.places.Ends != nil && bands > someBands {
 		bands = someBands
 	}
 	if len(m.groups) <= maxBands || m.fine.Tested {
@@ -428,6 +439,9 @@ func (m *charted) found(r atlas.Map, u places.Unit) {
 	if r.Signal != nil {
 		m.Signal = r.Signal.String()
 	}
+	for _, e := range m.places.Ends {
+		m.Ends = append(m.Ends, marginal{e.Name, e.Labels, sheet.Ends(e, m.Guess), sheet.Ends(e, m.Map)})
+	}
 }
 
 func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) (
@@ -480,6 +494,11 @@ func (m charted) print(out io.Writer, top int) error {
 		}
 		if n := len(parts) - top; top > 0 && n > 0 {
 			fmt.Fprintf(out, "... and %d more (-top 0, -map, -json)\n", n)
+		}
+	}
+	for _, e := range m.Ends {
+		if err := e.print(out, top); err != nil {
+			return err
 		}
 	}
 	if m.Regions == nil {
