@@ -55,33 +55,22 @@ func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, coun
 }
 
 // oue simulates optimized unary encoding: a user draws one of the own cells as in mixture mode, and sends a bit for every
-// cell. The map is read at its best, by the estimator that reads this mechanism's map. For more than exactReports users
-// that takes minutes: then it is the unbiased estimate, brought to the nearest distribution.
+// cell. Package rival reads the map.
 func (t *tour) oue(ctx context.Context, eps ldp.Epsilon) ([]float64, error) {
 	r := city.Stream(t.seed, "OUE")
-	var g *estimate.Geometry
-	if len(t.people.Users) <= exactReports {
-		var err error
-		if g, err = estimate.NewGeometry(ctx, t.cost, 1); err != nil {
-			return nil, err
-		}
+	g, err := estimate.NewGeometry(ctx, t.cost, 1)
+	if err != nil {
+		return nil, err
 	}
 	own := func(i int) (int, error) { return t.people.Users[i].Draw(r) }
 	return rival.Unary(ctx, t.people.Cells(), eps.Float64(), len(t.people.Users), own, r, g)
 }
 
-// exactReports is the largest number of reports whose likelihood the demo takes whole: 400 x 2,000 numbers, some
-// seconds.
-const exactReports = 2000
-
 // Sentence says what the releases are worth.
 func (r Result) Sentence() string {
-	l, reading := r.Learned, "read by the same estimator"
-	if r.Config.Users > exactReports {
-		reading = "read by its unbiased estimate"
-	}
+	l := r.Learned
 	return fmt.Sprintf("From %d reports at the privacy level ε = %s, the map is %.2f cell widths from the truth. The reports as they are: %.2f. "+
 		"The same users with optimized unary encoding (OUE), which knows no distances, %s: %.2f. "+
 		"Without data: %.2f.",
-		r.Config.Users, r.Config.Epsilon, l.Map, l.Raw, reading, l.OUE, l.Guess)
+		r.Config.Users, r.Config.Epsilon, l.Map, l.Raw, rival.Reading(len(r.Truth), r.Config.Users), l.OUE, l.Guess)
 }

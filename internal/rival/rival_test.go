@@ -5,15 +5,16 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
 )
 
-// TestUnary: at a clear eps both readings find where people are.
+// TestUnary: at a clear eps both readings find where people are, and the second one is the unbiased estimate.
 func TestUnary(t *testing.T) {
-	const k, n = 9, 400
+	const k = 9
 	ctx := context.Background()
 	c, err := cost.NewGrid(3, 3, 1)
 	if err != nil {
@@ -24,8 +25,11 @@ func TestUnary(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(i int) (int, error) { return 4 * (i % 2), nil } // a half at place 0, and a half at place 4
-	for _, read := range []*estimate.Geometry{g, nil} {
-		shares, err := Unary(ctx, k, 3, n, at, rand.New(rand.NewPCG(1, 2)), read)
+	for n, want := range map[int]string{400: "same", 400*2000/k + 1: "unbiased"} {
+		if got := Reading(k, n); !strings.Contains(got, want) {
+			t.Errorf("%d reports are %s, want %s", n, got, want)
+		}
+		shares, err := Unary(ctx, k, 3, n, at, rand.New(rand.NewPCG(1, 2)), g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +48,7 @@ func TestUnary(t *testing.T) {
 		}
 	}
 	lost := errors.New("no place")
-	if _, err := Unary(ctx, k, 3, 1, func(int) (int, error) { return 0, lost }, rand.New(rand.NewPCG(1, 2)), nil); !errors.Is(
+	if _, err := Unary(ctx, k, 3, 1, func(int) (int, error) { return 0, lost }, rand.New(rand.NewPCG(1, 2)), g); !errors.Is(
 		err, lost) {
 		t.Errorf("%v, want %v", err, lost)
 	}

@@ -21,6 +21,8 @@ type MapAnswer struct {
 	W1     float64   `json:"w1"`    // to the truth
 	Guess  float64   `json:"guess"` // the same share at every place
 	Signal string    `json:"signal,omitempty"`
+	// Reading says how the reports of the rival are read.
+	Reading string `json:"reading,omitempty"`
 	// Error is what the estimate says of itself, in units, without the truth.
 	Error *atlas.Error `json:"error,omitempty"`
 }
@@ -128,11 +130,8 @@ func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnsw
 		}
 	case OUE:
 		at, noise := c.draws("OUE")
-		g := c.world.near
-		if c.size() > exactReports {
-			g = nil
-		}
-		a.Shares, err = rival.Unary(ctx, len(c.truth), d.eps.Float64(), c.size(), at, noise, g)
+		a.Reading = rival.Reading(len(c.truth), c.size())
+		a.Shares, err = rival.Unary(ctx, len(c.truth), d.eps.Float64(), c.size(), at, noise, c.world.near)
 	case Estimate:
 		var counts []uint64
 		if counts, err = c.releases(d); err != nil {
@@ -161,9 +160,6 @@ func (c *crowd) picture(ctx context.Context, d *design, what string) (a *MapAnsw
 	}
 	return a, err
 }
-
-// exactReports is the largest number of reports of unary encoding whose likelihood the page takes whole: some seconds.
-const exactReports = 500
 
 // releases counts one release of each: a place of the person, and a draw from its row.
 func (c *crowd) releases(d *design) ([]uint64, error) {

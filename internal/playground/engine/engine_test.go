@@ -99,15 +99,25 @@ func TestCity(t *testing.T) {
 	}
 }
 
-// TestDemo: for the same city, people, eps and seed, the page says what the demo says.
+// TestDemo: for the same city, people, eps and seed, the page says what the demo says, and reads the rival in the same
+// way. With 600 people it did not.
 func TestDemo(t *testing.T) {
-	r, err := demo.Run(ctx, demo.Config{Users: 80, Epsilon: "3", Seed: 5})
+	for _, people := range []int{80, 600} {
+		testDemo(t, people)
+	}
+}
+
+func testDemo(t *testing.T, people int) {
+	r, err := demo.Run(ctx, demo.Config{Users: people, Epsilon: "3", Epsilons: []string{"3"}, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := r.Learned
 	for what, want := range map[string]float64{Raw: l.Raw, Estimate: l.Map, OUE: l.OUE} {
-		m := ask(t, Request{Do: what, Eps: "3", People: 80, Seed: 5}).Map
+		m := ask(t, Request{Do: what, Eps: "3", People: people, Seed: 5}).Map
+		if what == OUE && (m.Reading == "" || !strings.Contains(r.Sentence(), m.Reading)) {
+			t.Errorf("read %q, and the demo says: %s", m.Reading, r.Sentence())
+		}
 		// The draws are the same. Rows are made in another order, which may round shares of the map otherwise.
 		if !near(m.W1, want, 1e-6) || !near(m.Guess, l.Guess, 1e-9) {
 			t.Errorf("%s: W1 %v, and %v in the demo; guess %v and %v", what, m.W1, want, m.Guess, l.Guess)

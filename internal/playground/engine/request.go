@@ -30,7 +30,7 @@ const (
 	Truth    = "truth"    // the mean of the people
 	Raw      = "raw"      // one release of each, as they come
 	Estimate = "estimate" // the map from the raw releases
-	OUE      = "oue"      // the map of a rival with the same eps, read by the same estimator
+	OUE      = "oue"      // the map of a rival with the same eps, read as package rival does
 	Sum      = "sum"      // what is known of one person if all releases are only summed
 	Prove    = "prove"    // the certificate, made and checked
 	Break    = "break"    // what the check says of a box in which one integer is one too large

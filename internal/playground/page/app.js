@@ -34,7 +34,7 @@
   let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' }, accepted = files;
   let cloud = null, drawnAt = -1, draws = 0, sample = 0, broken = false, shown = {};
   const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person, simulated'],
-    ['estimate', 'Estimate', 'made from these releases'], ['oue', 'Rival: unary encoding', 'OUE, which knows no distances, read at its best']];
+    ['estimate', 'Estimate', 'made from these releases'], ['oue', 'Rival: unary encoding', 'OUE, which knows no distances']];
   const slow = ['estimate', 'oue']; // maps that are not made while a slider moves
 
   // ---- drawing
@@ -144,7 +144,7 @@
     f.append(canvas, caption);
     f.dataset.map = name;
     host.append(f);
-    return { figure: f, canvas, fill, text, painted: [] };
+    return { figure: f, canvas, fill, small, text, painted: [] };
   };
   const panels = Object.fromEntries(kinds.map(([name, title, note]) => [name, figure($('maps'), name, title, note)]));
 
@@ -161,6 +161,7 @@
       p.figure.classList.toggle('stale', !m || !!m.stale);
       p.fill.style.width = (m ? Math.min(100, 100 * m.w1 / m.guess) : 0) + '%';
       if (!m) { p.text.textContent = '…'; continue; }
+      if (m.reading) p.small.textContent = 'OUE, which knows no distances, ' + m.reading;
       p.text.textContent = name === 'truth' ? 'A guess is ' + far(m.guess) + ' away.'
         : far(m.w1) + ' from the truth; a guess: ' + far(m.guess) + '.';
     }
