@@ -6,9 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -418,9 +421,13 @@ func TestHelp(t *testing.T) {
 func TestDemo(t *testing.T) {
 	withoutGo(t) // the page needs Go, or its program; the demo needs neither
 	dir := filepath.Join(t.TempDir(), "demo")
-	out := must(t, "", "demo", "-devices", "20", "-grid", "5x5", "-o", dir)
-	if !strings.Contains(out, "verified from its bytes") {
-		t.Errorf("demo prints:\n%s", out)
+	status, out, errs := try(t, "", "demo", "-devices", "20", "-grid", "5x5", "-o", dir)
+	if status != device.Yes || !strings.Contains(out, "verified from its bytes") {
+		t.Errorf("status %d, demo prints:\n%s", status, out)
+	}
+	if !strings.Contains(errs, "note: the demo has no playground.html") || !strings.Contains(errs, "type: go run") &&
+		!strings.Contains(errs, "install Go") {
+		t.Errorf("no word of the page that is not made: %q", errs)
 	}
 	for _, name := range []string{"policy.json", "policy-projection.json", "index.html", "map.svg", "maps.csv"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
@@ -428,4 +435,17 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	must(t, "", "verify", filepath.Join(dir, "policy.json"))
+
+	// The counts of the demo give its map again, with the error that the demo states.
+	off := regexp.MustCompile(`say that the map is about ([0-9.]+) off`).FindStringSubmatch(out)
+	again := must(t, "", "aggregate", "-counts", filepath.Join(dir, "counts.csv"), filepath.Join(dir, "policy.json"))
+	said := regexp.MustCompile(`The map is about ([0-9.]+) cells from the truth`).FindStringSubmatch(again)
+	if off == nil || said == nil {
+		t.Fatalf("no stated error:\n%s\n%s", out, again)
+	}
+	a, errA := strconv.ParseFloat(off[1], 64)
+	b, errB := strconv.ParseFloat(said[1], 64)
+	if errA != nil || errB != nil || !(math.Abs(a-b) <= 0.05*b) { // two digits of each
+		t.Errorf("the demo says %s, aggregate %s", off[1], said[1])
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wpm-go/wpm"
@@ -175,6 +176,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	step(1, 1, "reading the map")
+	files = append(files, t.counted(policies[policy.Mixture], counts))
 	if res.Comparison, err = t.compare(ctx, cfg.Epsilons, step); err != nil {
 		return Result{}, err
 	}
@@ -363,6 +365,15 @@ func (t *tour) simulate(
 	return counts, nil
 }
 
+// counted is the file of the counts, which "wpm aggregate" reads.
+func (t *tour) counted(p policy.Policy, counts []uint64) file {
+	lines := [][]string{{"label", "count"}}
+	for j, n := range counts {
+		lines = append(lines, []string{p.OutputLabel(j), strconv.FormatUint(n, 10)})
+	}
+	return file{"counts.csv", encode(lines), "the simulated reports, counted: wpm aggregate -counts counts.csv policy.json"}
+}
+
 // weights is the row that the user's simulated release is drawn from. The mixture's draw of a cell uses rejection on 32
 // bits: exact counts, no float.
 func (t *tour) weights(ctx context.Context, p policy.Policy, u city.User, r io.Reader) (ldp.Weights, error) {
@@ -385,7 +396,7 @@ func (t *tour) weights(ctx context.Context, p policy.Policy, u city.User, r io.R
 func (r Result) Lines() []string {
 	c := r.Config
 	out := []string{
-		r.Sentence(), "",
+		r.Sentence(), r.Learned.Stated(), "",
 		fmt.Sprintf("city       %d synthetic users, %d check-ins on %d x %d cells (seed %d)", c.Users, r.Checkins, c.Rows,
 			c.Cols, c.Seed),
 		fmt.Sprintf("design     privacy ε = %s, uniform base measure of mass %.4f", c.Epsilon, r.Mass),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/plane"
@@ -83,6 +84,7 @@ func (r Result) report(given []file) (files []file, err error) {
 			r.Config.Users, r.Config.Rows, r.Config.Cols),
 		Pictures: pictures, Tables: r.tables(),
 		Notes: []string{
+			strings.TrimSpace(r.Learned.Stated() + " In this folder, \"wpm aggregate -counts counts.csv policy.json\" makes the map again."),
 			"WPM is the Wasserstein projection mechanism of this toolkit, KPM the Kullback-Leibler projection mechanism. All mechanisms have the same ε.",
 			"A simulation: the city is generated and the reports are drawn from a seeded stream. Real releases go through policy.Release, which takes no seed.",
 			fmt.Sprintf("One real release was made on the side: %d bytes, and a second request repeated it, so that the ledger paid ε = %s once.",

@@ -21,6 +21,8 @@ type Learned struct {
 	Map    float64 `json:"map"`   // by package estimate
 	OUE    float64 `json:"oue"`   // optimized unary encoding, which knows no distances
 	Signal string  `json:"signal"`
+	// Error is what the reports alone say of the map, without the truth.
+	Error *atlas.Error `json:"error,omitempty"`
 
 	Shares    []float64 `json:"shares"`     // of Map, by cell
 	OUEShares []float64 `json:"oue_shares"` // of OUE
@@ -38,6 +40,9 @@ func (t *tour) learn(ctx context.Context, p policy.Policy, eps ldp.Epsilon, coun
 		return l, err
 	}
 	l = Learned{Raw: raw, Signal: r.Signal.String(), Shares: r.Shares}
+	if e := r.Error; e != nil {
+		l.Error = &atlas.Error{Expected: t.unit * e.Expected, Within90: t.unit * e.Within90, Guess: t.unit * e.Guess}
+	}
 	if l.OUEShares, err = t.oue(ctx, eps); err != nil {
 		return l, err
 	}
@@ -64,6 +69,15 @@ func (t *tour) oue(ctx context.Context, eps ldp.Epsilon) ([]float64, error) {
 	}
 	own := func(i int) (int, error) { return t.people.Users[i].Draw(r) }
 	return rival.Unary(ctx, t.people.Cells(), eps.Float64(), len(t.people.Users), own, r, g)
+}
+
+// Stated says how wrong the map may be, from the reports alone, or nothing if they do not say.
+func (l Learned) Stated() string {
+	if l.Error == nil {
+		return ""
+	}
+	return fmt.Sprintf("The reports alone, without the truth, say that the map is about %.2f off, and at most %.2f in nine of ten cases.",
+		l.Error.Expected, l.Error.Within90)
 }
 
 // Sentence says what the releases are worth.

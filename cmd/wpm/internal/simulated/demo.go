@@ -63,11 +63,15 @@ func runDemo(ctx context.Context, c *cli.Command) error {
 	return err
 }
 
-// demoPage returns the playground with the demo's result inside. Without the page's program there is none, and the demo
-// is complete.
+// demoPage returns the playground with the demo's result inside. Without the page's program there is none: a note says so,
+// and the demo is complete.
 func demoPage(ctx context.Context, c *cli.Command, r demo.Result) []byte {
+	none := func(err error) {
+		fmt.Fprintf(c.Root().ErrWriter, "%s: note: the demo has no playground.html: %v\n", c.Root().Name, err)
+	}
 	program, err := playground.Find(ctx, ".", programProgress(c.Root().ErrWriter))
 	if err != nil {
+		none(err)
 		return nil
 	}
 	shown := playground.Results{
@@ -88,6 +92,7 @@ func demoPage(ctx context.Context, c *cli.Command, r demo.Result) []byte {
 	}
 	page, err := playground.Page(program, &shown)
 	if err != nil {
+		none(err)
 		return nil
 	}
 	return page
