@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -60,8 +61,6 @@ func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 const (
 	leastEntry = 2
 	mostEntry  = 24
-	// sizeBlock is how many entries CheckFileSize writes at a time.
-	sizeBlock = 1 << 14
 )
 
 // CheckFileSize refuses a cost matrix that is too long for a policy, which states the whole matrix beside the rows of
@@ -69,7 +68,7 @@ const (
 // of entries decides, and otherwise at most the time to write 64 MiB of numbers, some tenths of a second. It accepts
 // every cost of another type.
 //
-// Errors: ErrLimit, and those of cost.SpecOf.
+// Errors: ErrLimit, and those of cost.Spec.WriteTo.
 func CheckFileSize(c cost.Matrix) error {
 	d, ok := c.(*cost.Dense)
 	if !ok || d == nil || d.K < 1 || d.Kv < 1 {
@@ -86,23 +85,27 @@ func CheckFileSize(c cost.Matrix) error {
 	if len(d.Data) != d.K*d.Kv {
 		return nil // cost.Validate will say so
 	}
-	total := 0
-	rows := max(1, sizeBlock/d.Kv)
-	for i := 0; i < d.K; i += rows {
-		n := min(rows, d.K-i)
-		spec, err := cost.SpecOf(context.Background(), &cost.Dense{K: n, Kv: d.Kv, Data: d.Data[i*d.Kv : (i+n)*d.Kv]})
-		if err != nil {
-			return err
-		}
-		text, err := spec.MarshalJSON()
-		if err != nil {
-			return err
-		}
-		if total += len(text) - len(`{"kind":"explicit","C":[]}`); total > policy.MaxBytes {
-			return long
-		}
+	rows := make([][]float64, 0, d.K)
+	for row := range slices.Chunk(d.Data, d.Kv) {
+		rows = append(rows, row)
 	}
-	return nil
+	_, err := cost.Spec{Kind: "explicit", C: rows}.WriteTo(&limited{left: policy.MaxBytes})
+	if errors.Is(err, errLong) {
+		return long
+	}
+	return err
+}
+
+var errLong = errors.New("wpm: too long")
+
+// limited takes so many bytes, and then returns errLong.
+type limited struct{ left int }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, errLong
+	}
+	return len(p), nil
 }
 
 // publish is Publish. each calls a function with every row.

@@ -39,7 +39,7 @@ type Bounds struct{ Lower, Upper *big.Rat }
 func (b Bounds) Floats() (lower, upper float64) { return num.Down(b.Lower), num.Up(b.Upper) }
 
 // build makes the certificate of a body with its own copies, by way of its text. c is nil for kinds without a
-// cost.
+// cost. A cost that would make the text longer than MaxBytes is named by its hash alone.
 func build(ctx context.Context, spec *kindSpec, b body, c cost.Matrix, lower, upper *big.Rat) (Certificate, error) {
 	if err := b.check(); err != nil {
 		return Certificate{}, err
@@ -47,10 +47,9 @@ func build(ctx context.Context, spec *kindSpec, b body, c cost.Matrix, lower, up
 	n := &content{spec: spec, body: b, lower: lower, upper: upper}
 	if spec.cost {
 		var err error
-		if n.cost, err = costText(ctx, c); err != nil {
+		if *b.costHash(), n.cost, err = costText(ctx, c); err != nil {
 			return Certificate{}, err
 		}
-		*b.costHash() = sha256.Sum256(n.cost)
 	}
 	problem, err := json.Marshal(b.problem())
 	if err != nil {
@@ -58,6 +57,10 @@ func build(ctx context.Context, spec *kindSpec, b body, c cost.Matrix, lower, up
 	}
 	n.hash = sha256.Sum256(problem)
 	text, err := n.encode()
+	if err == nil && len(text) > MaxBytes && n.cost != nil {
+		n.cost = nil
+		text, err = n.encode()
+	}
 	if err != nil {
 		return Certificate{}, err
 	}

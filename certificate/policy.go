@@ -67,7 +67,7 @@ func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBound
 			return c, PolicyBounds{}, err
 		}
 	}
-	bounds, m, err := verify(ctx, c)
+	bounds, m, err := verify(ctx, c, nil)
 	if err != nil {
 		return c, PolicyBounds{}, err
 	}

@@ -3,16 +3,18 @@ package certificate
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/wpm-go/wpm/projection"
+	"io"
 	"math"
 	"math/big"
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/projection"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -228,27 +230,43 @@ func isWhole(b []byte) bool {
 	return len(b) > 0 && (b[0] != '0' || len(b) == 1)
 }
 
-// costText returns the canonical text of a cost. A matrix of a foreign type is written out.
-func costText(ctx context.Context, c cost.Matrix) ([]byte, error) {
+// costText returns the SHA-256 of the canonical text of a cost, and that text, or nil where it is longer than a
+// certificate may be. A matrix of a foreign type is written out.
+func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err error) {
 	if !cost.Structured(c) {
 		d, err := cost.Materialize(ctx, c)
 		if errors.Is(err, wpmerr.ErrNotConverged) {
-			return nil, err
+			return digest{}, nil, err
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrCost, err)
+			return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 		}
 		c = d
 	}
 	spec, err := cost.SpecOf(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCost, err)
+		return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCost, err)
+	sum, kept := sha256.New(), &short{}
+	if _, err := spec.WriteTo(io.MultiWriter(sum, kept)); err != nil {
+		return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
-	return text, nil
+	return digest(sum.Sum(nil)), kept.text, nil
+}
+
+// short keeps a text of up to MaxBytes.
+type short struct {
+	text []byte
+	long bool
+}
+
+func (s *short) Write(p []byte) (int, error) {
+	if s.long = s.long || len(s.text)+len(p) > MaxBytes; s.long {
+		s.text = nil
+	} else {
+		s.text = append(s.text, p...)
+	}
+	return len(p), nil
 }
 
 // readCost builds the cost that a text describes. The text must be the canonical one.

@@ -24,12 +24,34 @@ import (
 // Errors about a private certificate say what is wrong and may quote its numbers, so they are as private as the
 // certificate.
 func Verify(ctx context.Context, c Certificate) (Bounds, error) {
-	b, _, err := verify(wpmerr.Context(ctx), c)
+	b, _, err := verify(wpmerr.Context(ctx), c, nil)
 	return b, err
 }
 
-// verify is Verify, and returns the cost that it has built, nil for kinds without one.
-func verify(ctx context.Context, c Certificate) (Bounds, cost.Matrix, error) {
+// VerifyCost is Verify of a certificate that names its cost by hash alone, as one of a large matrix does, with that cost.
+// It writes m as text, to hash it: 0.1 us an entry. Errors: ErrCost if m is another, or c.NeedsCost is false, and those of
+// Verify.
+func VerifyCost(ctx context.Context, c Certificate, m cost.Matrix) (Bounds, error) {
+	ctx = wpmerr.Context(ctx)
+	if !c.NeedsCost() {
+		return Bounds{}, fmt.Errorf("%w: the certificate has one of its own, or needs none", ErrCost)
+	}
+	got, _, err := costText(ctx, m)
+	if err != nil {
+		return Bounds{}, err
+	}
+	if want := *c.c.body.costHash(); got != want {
+		return Bounds{}, fmt.Errorf("%w: it has hash %x, the problem names %x", ErrCost, got[:6], want[:6])
+	}
+	if err := sameSize(c.c.body, m); err != nil {
+		return Bounds{}, err
+	}
+	b, _, err := verify(ctx, c, m)
+	return b, err
+}
+
+// verify is Verify, with the cost m if that is not nil, and returns the cost, nil for kinds without one.
+func verify(ctx context.Context, c Certificate, m cost.Matrix) (Bounds, cost.Matrix, error) {
 	n := c.c
 	if n == nil {
 		return Bounds{}, nil, ErrCertificate
@@ -41,9 +63,10 @@ func verify(ctx context.Context, c Certificate) (Bounds, cost.Matrix, error) {
 	if got := sha256.Sum256(problem); got != n.hash {
 		return Bounds{}, nil, fmt.Errorf("%w: it has %x, stated is %x", ErrHash, got[:6], n.hash[:6])
 	}
-	m, err := n.matrix()
-	if err != nil {
-		return Bounds{}, nil, err
+	if m == nil {
+		if m, err = n.matrix(); err != nil {
+			return Bounds{}, nil, err
+		}
 	}
 	lower, upper, err := n.body.bounds(ctx, m)
 	if ctx.Err() != nil {

@@ -1,9 +1,11 @@
 package cost
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 
@@ -235,11 +237,22 @@ func (s Spec) Places() string {
 // same bits, no white space. ParseSpec reads it back, and equal Specs give equal bytes. The error
 // is ErrSpec for the wrong fields, ErrExponent, or ErrNotFinite for a number JSON cannot hold.
 func (s Spec) MarshalJSON() ([]byte, error) {
-	if err := s.check(); err != nil {
+	var b bytes.Buffer
+	if _, err := s.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	b.WriteString(`{"kind":"` + s.Kind + `"`)
+	return b.Bytes(), nil
+}
+
+// WriteTo writes the text of MarshalJSON, a large matrix in pieces, and returns its length. Errors: those of MarshalJSON
+// and of w, after which a part of the text may be written.
+func (s Spec) WriteTo(w io.Writer) (int64, error) {
+	if err := s.check(); err != nil {
+		return 0, err
+	}
+	counted := &counter{w: w}
+	b := bufio.NewWriterSize(counted, 1<<15)
+	_, _ = b.WriteString(`{"kind":"` + s.Kind + `"`) // an error stays until Flush
 	required, optional, _ := fieldsOf(s.Kind)
 	for _, f := range fieldOrder {
 		if !contains(required, f) && !contains(optional, f) {
@@ -248,58 +261,75 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 		var err error
 		switch f {
 		case "C":
-			err = writeRows(&b, f, s.C)
+			err = writeRows(b, f, s.C)
 		case "n":
-			writeInt(&b, f, s.N)
+			writeInt(b, f, s.N)
 		case "rows":
-			writeInt(&b, f, s.Rows)
+			writeInt(b, f, s.Rows)
 		case "cols":
-			writeInt(&b, f, s.Cols)
+			writeInt(b, f, s.Cols)
 		case "x":
-			err = writeRows(&b, f, s.X)
+			err = writeRows(b, f, s.X)
 		case "v":
 			if s.V != nil {
-				err = writeRows(&b, f, s.V)
+				err = writeRows(b, f, s.V)
 			}
 		case "p":
 			p := s.exponent()
 			if _, err = newPower(p); err == nil {
-				b.WriteString(`,"p":`)
-				b.Write(appendFloat(b.AvailableBuffer(), p))
+				_, _ = b.WriteString(`,"p":`)
+				_, _ = b.Write(appendFloat(b.AvailableBuffer(), p))
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: field %q: %w", ErrSpec, f, err)
+			if failed := b.Flush(); failed != nil { // of w
+				return counted.n, failed
+			}
+			return counted.n, fmt.Errorf("%w: field %q: %w", ErrSpec, f, err)
 		}
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	_ = b.WriteByte('}')
+	err := b.Flush()
+	return counted.n, err
 }
 
-func writeInt(b *bytes.Buffer, field string, n int) {
-	b.WriteString(`,"` + field + `":` + strconv.Itoa(n))
+// counter counts the bytes that w took.
+type counter struct {
+	w io.Writer
+	n int64
 }
 
-func writeRows(b *bytes.Buffer, field string, rows [][]float64) error {
-	b.WriteString(`,"` + field + `":[`)
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func writeInt(b *bufio.Writer, field string, n int) {
+	_, _ = b.WriteString(`,"` + field + `":` + strconv.Itoa(n))
+}
+
+func writeRows(b *bufio.Writer, field string, rows [][]float64) error {
+	_, _ = b.WriteString(`,"` + field + `":[`)
 	for i, row := range rows {
 		if i > 0 {
-			b.WriteByte(',')
+			_ = b.WriteByte(',')
 		}
-		b.WriteByte('[')
+		_ = b.WriteByte('[')
 		for j, x := range row {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return fmt.Errorf("%w: %s[%d][%d] = %v", wpmerr.ErrNotFinite, field, i, j, x)
 			}
 			if j > 0 {
-				b.WriteByte(',')
+				_ = b.WriteByte(',')
 			}
-			b.Write(appendFloat(b.AvailableBuffer(), x))
+			_, _ = b.Write(appendFloat(b.AvailableBuffer(), x))
 		}
-		b.WriteByte(']')
+		if err := b.WriteByte(']'); err != nil { // of a write before
+			return err
+		}
 	}
-	b.WriteByte(']')
-	return nil
+	return b.WriteByte(']')
 }
 
 // appendFloat writes the shortest form that reads back to the same bits, in the layout of
