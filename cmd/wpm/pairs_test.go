@@ -124,6 +124,10 @@ func TestFlows(t *testing.T) {
 	if err != nil || !strings.Contains(string(table), "\neast>city,east,city,,,,,,") {
 		t.Errorf("%v in\n%s", err, table)
 	}
+	if text := must(t, "", "plan", "-pairs", homes+","+other, "-eps", "4", "-devices", "500"); !strings.Contains(text, "the map is of flows") ||
+		!strings.Contains(text, "8 pairs (4 x 2 places)") {
+		t.Errorf("plan says\n%s", text)
+	}
 	for args, want := range map[string]string{
 		"-regions " + write(t, dir, "pair.csv", "a,wien>office\n"): "label \"wien>office\" is not known",
 		"-shapes " + regions + " -map m.csv":                       "this policy has pairs",

@@ -46,6 +46,7 @@ func Command() *cli.Command {
 			"Beside the map stands what no mechanism at that eps, and no reader of its reports, passes for every population,\n" +
 			"where distances are W_1 and inputs are outputs. -shuffled adds what the reports guarantee together if only\n" +
 			"their sum or their mixture is seen, and -central finds the eps of each report for that.\n" +
+			"With -pairs the map is of flows, from pair to pair.\n" +
 			"-period T with -budget EPS is for a map in each of T epochs. It compares slots, in which each device reports once in T\n" +
 			"epochs at the whole budget, with a budget that is split over the epochs, with one that is spent in the first\n" +
 			"epoch, whose map ages, and with the guess.\n" +
@@ -118,6 +119,7 @@ type Card struct {
 	Outputs   int      `json:"outputs"`
 	Unit      string   `json:"unit"` // of all distances
 	P         float64  `json:"p,omitempty"`
+	Pairs     string   `json:"pairs,omitempty"` // what the inputs are pairs of
 	Objective string   `json:"objective"`
 	Prior     bool     `json:"prior"`             // else the worlds are maps of all kinds
 	Target    *float64 `json:"target,omitempty"`  // a distance
@@ -272,9 +274,10 @@ func planMaps(ctx context.Context, c *cli.Command) error {
 	k, kv := g.Cost.Dims()
 	name, _ := g.Unit.Distances()
 	card := Card{
-		Geometry: g.What, Inputs: k, Outputs: kv, Unit: name, P: g.Unit.P, Objective: asked.kind.String(),
-		Prior:  c.IsSet("prior"),
-		Worlds: plan.Worlds, quantity: wasserstein(g.Unit),
+		Geometry: g.What, Inputs: k, Outputs: kv, Unit: name, P: g.Unit.P, Pairs: g.Pairs,
+		Objective: asked.kind.String(),
+		Prior:     c.IsSet("prior"),
+		Worlds:    plan.Worlds, quantity: wasserstein(g.Unit),
 	}
 	met := true
 	switch {
@@ -545,6 +548,10 @@ quarter, +-: by how many percentage points the share of a quarter of the places 
 signal: ok if the map is at most 0.7 times as far from the truth as the guess, none if more than 0.95 times, else
 weak. It is not ok where half of the error comes from places with the same report odds.
 `)
+	if p.Pairs != "" {
+		fmt.Fprint(&b, "The places are pairs here, and the map is of flows: a distance is how far both parts of a pair would have to move, as the\n"+
+			"root of the sum of their squares.\n")
+	}
 	p.explainBounds(&b)
 	if p.Objective == wpm.Uniform.String() {
 		fmt.Fprint(&b, "\nThis is the plain policy. -objective map forecasts that of \"wpm design -devices N\", made for the map of N devices.\n")
