@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -126,6 +128,48 @@ func TestReadmeMaps(t *testing.T) {
 		if label := ">eps = " + eps + ": " + measured["200,000"][n] + "<"; !strings.Contains(picture, label) {
 			t.Errorf("the picture does not say %q", label)
 		}
+	}
+}
+
+// TestOdds: what README and docs/operation.md say of even odds after eps is arithmetic: e^eps to 1.
+func TestOdds(t *testing.T) {
+	all := pages(t)
+	sure := func(eps float64) float64 { return 100 / (1 + math.Exp(-eps)) }
+	// same tells whether a number of a page is v, rounded to the digits that the page has.
+	same := func(said string, v float64) bool {
+		said = strings.ReplaceAll(said, ",", "")
+		_, after, _ := strings.Cut(said, ".")
+		return said == strconv.FormatFloat(v, 'f', len(after), 64)
+	}
+	number := func(text string) float64 {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	readme := regexp.MustCompile(`([\d.]+) % at eps (\d)`).FindAllStringSubmatch(all["README.md"], -1)
+	table := regexp.MustCompile(`(?m)^\| ([\d.]+) \| ([\d.,]+) to 1 \| ([\d.]+) % \|$`).FindAllStringSubmatch(all["docs/operation.md"], -1)
+	if len(readme) != 3 || len(table) != 6 {
+		t.Fatalf("%d and %d statements", len(readme), len(table))
+	}
+	for _, m := range readme {
+		if !same(m[1], sure(number(m[2]))) {
+			t.Errorf("README.md: %s", m[0])
+		}
+	}
+	for _, m := range table {
+		eps := number(m[1])
+		if !same(m[3], sure(eps)) || !same(m[2], math.Exp(eps)) {
+			t.Errorf("docs/operation.md: %s; %v to 1, %v %%", m[0], math.Exp(eps), sure(eps))
+		}
+	}
+}
+
+// TestReadmeLength: the README is read in one sitting.
+func TestReadmeLength(t *testing.T) {
+	if n := strings.Count(pages(t)["README.md"], "\n"); n > 110 {
+		t.Errorf("%d lines", n)
 	}
 }
 

@@ -396,7 +396,7 @@ func (t *tour) weights(ctx context.Context, p policy.Policy, u city.User, r io.R
 func (r Result) Lines() []string {
 	c := r.Config
 	out := []string{
-		r.Sentence(), r.Learned.Stated(), "",
+		r.Sentence(), r.Learned.Stated(), c.Spread(), "",
 		fmt.Sprintf("city       %d synthetic users, %d check-ins on %d x %d cells (seed %d)", c.Users, r.Checkins, c.Rows,
 			c.Cols, c.Seed),
 		fmt.Sprintf("design     privacy ε = %s, uniform base measure of mass %.4f", c.Epsilon, r.Mass),

@@ -84,6 +84,7 @@ func (r Result) report(given []file) (files []file, err error) {
 			r.Config.Users, r.Config.Rows, r.Config.Cols),
 		Pictures: pictures, Tables: r.tables(),
 		Notes: []string{
+			r.Config.Spread(),
 			strings.TrimSpace(r.Learned.Stated() + " In this folder, \"wpm aggregate -counts counts.csv policy.json\" makes the map again."),
 			"WPM is the Wasserstein projection mechanism of this toolkit, KPM the Kullback-Leibler projection mechanism. All mechanisms have the same ε.",
 			"A simulation: the city is generated and the reports are drawn from a seeded stream. Real releases go through policy.Release, which takes no seed.",

@@ -558,6 +558,7 @@ weak. It is not ok where half of the error comes from places with the same repor
 	}
 	if !p.Prior && len(p.Rows) > 0 {
 		fmt.Fprintf(&b, "\nNo prior was given, so the worlds are maps of all kinds: some nearly even, some with everybody at a few places.\n"+
+			"The means are over these worlds, most of which are easier than a city with several districts.\n"+
 			"In eight of ten worlds, map/guess is in the range above, and the even map is %.3g to %.3g %s from the truth.\n"+
 			"signal says in how many worlds the map is ok. Where the places are chosen as the population lives, as shops or stops\n"+
 			"are, the truth may be nearer, and the ratio is then higher. -prior FILE, a public guess at the truth, says more.\n",
