@@ -255,6 +255,40 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// TestChannel: randomised response as a matrix scores as it does as a rule, and what is no private matrix is refused.
+func TestChannel(t *testing.T) {
+	const eps = 2.0
+	low := 1 / (math.Exp(eps) + 2)
+	high := 1 - 2*low
+	matrix := func(rows ...float64) *cost.Dense { return &cost.Dense{K: 3, Kv: 3, Data: rows} }
+	good := matrix(high, low, low, low, high, low, low, low, high)
+	cfg := Config{Epsilons: []string{"2"}, Metrics: []string{"w1", "hit@1"}, Methods: []Method{Response, "mine"}, Seeds: 1,
+		Own: []Own{Channel("mine", good)}}
+	res := run(t, lineUsers(), cfg)
+	for _, metric := range cfg.Metrics {
+		a, b := res.of(Response, metric)[0], res.of("mine", metric)[0]
+		for u := range a.Users {
+			if !(math.Abs(a.Users[u]-b.Users[u]) <= 1e-9) { // both are rounded to integers, by maxMoved at most
+				t.Errorf("%s of user %d: %v, and %v as a matrix", metric, u, a.Users[u], b.Users[u])
+			}
+		}
+	}
+	for name, m := range map[string]*cost.Dense{
+		"too far apart": matrix(high+low/2, low/2, low, low, high, low, low, low, high),
+		"never at one":  matrix(1-low, 0, low, low, high, low, low, low, high),
+		"half a row":    matrix(high/2, low/2, low/2, low, high, low, low, low, high),
+		"other places":  {K: 2, Kv: 2, Data: []float64{0.5, 0.5, 0.5, 0.5}},
+	} {
+		cfg.Own = []Own{Channel("mine", m)}
+		if _, err := Run(t.Context(), lineUsers(), cfg); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A place that nobody ever reports is private.
+	cfg.Own = []Own{Channel("mine", matrix(0.5, 0, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.5))}
+	run(t, lineUsers(), cfg)
+}
+
 // short has a measure of one number.
 type short struct{ sampler }
 

@@ -110,6 +110,47 @@ type Own struct {
 	New func(eps float64) (baseline.Sampler, error)
 }
 
+// Channel is a mechanism of the caller that is a matrix: a row for each input, with the probabilities of the outputs for
+// somebody who is there alone. Whoever has several places is at one of them by chance. New fails with ErrConfig if a row
+// does not sum to 1, and if two rows are more than a factor e^eps apart.
+func Channel(name Method, rows *cost.Dense) Own {
+	return Own{Name: name, New: func(eps float64) (baseline.Sampler, error) {
+		base, row := make([]float64, rows.Kv), make([]float64, rows.Kv)
+		low, loss := slices.Repeat([]float64{math.Inf(1)}, rows.Kv), 0.0
+		for i := range rows.K {
+			sum := 0.0
+			for j, v := range rows.Row(i, row) {
+				sum += v
+				low[j], base[j] = min(low[j], v), max(base[j], v)
+			}
+			if !(math.Abs(sum-1) <= maxMoved) {
+				return nil, fmt.Errorf("%w: row %d of the matrix sums to %v, want 1", ErrConfig, i, sum)
+			}
+		}
+		for j, high := range base {
+			if high > 0 {
+				loss = max(loss, math.Log(high/low[j]))
+			}
+			base[j] = math.Sqrt(high * low[j])
+		}
+		if loss > eps*(1+maxMoved) {
+			return nil, fmt.Errorf("%w: two rows of the matrix are a factor e^%.6g apart, more than e^%v", ErrConfig, loss, eps)
+		}
+		return sampler{rows.K, base, func(dst, mu []float64) error {
+			clear(dst)
+			row := make([]float64, rows.Kv)
+			for i, share := range mu {
+				if share > 0 {
+					for j, v := range rows.Row(i, row) {
+						dst[j] += share * v
+					}
+				}
+			}
+			return nil
+		}}, nil
+	}}
+}
+
 // ownLooks are the looks of the first mechanisms of the caller, in figures; no other mechanism here has them.
 var ownLooks = []int{figure.LookDisk, figure.LookFast, figure.LookMinimax, figure.LookMixed, figure.LookAverage}
 

@@ -37,10 +37,11 @@ func compareStudy() study {
 	}
 	return study{
 		examples: []string{"compare -points places.csv -users users.csv -eps 1,2 -o compare"},
-		name:     "compare", usage: "mechanisms on your own data, by your own measure",
+		name:     "compare", usage: "mechanisms on your own data: W_r by your distances, total variation, KL, hits",
 		about: "Needs -users, a table user,label,count, and the places: -points or -cost. A preset brings both: ring (the\n" +
 			"paper's distributions), city (a synthetic one), or gowalla with -data. Films are no preset: their inputs are\n" +
-			"not their outputs, and are learned. A mechanism of your own joins in a Go program: see docs/compare.md.\n" +
+			"not their outputs, and are learned. A mechanism of your own joins by -channel if it is a matrix, or in a Go program:\n" +
+			"see docs/compare.md.\n" +
 			"Mechanisms: " + names + ".",
 		seeded: "of the first simulated map", positive: []string{"rounds", "seeds"}, run: runCompare,
 		end: "All laws are within e^eps of each other, decided in integers. Scores in long format: long.csv.\nReport: ",
@@ -57,6 +58,8 @@ func compareStudy() study {
 			&cli.StringFlag{Name: "data", Usage: "with -preset gowalla: `PATH` of the check-ins"},
 			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
 			&cli.StringFlag{Name: "methods", Usage: "mechanisms, `NAME,NAME,...` (default: those that need no setting)"},
+			&cli.StringFlag{Name: "channel", Usage: "a mechanism of your own at the one -eps: CSV or NPY `FILE`, a row of probabilities " +
+				"for each input; \"own\" in tables"},
 			&cli.StringFlag{Name: "metric", Usage: "scores, `NAME,NAME,...`: w1, w2, ..., tv, kl, hit@n (default w1,tv,hit@1)"},
 			&cli.StringFlag{Name: "objective",
 				Usage: "what the base measure of WPM is for: `NAME` is uniform, minimax, average or mixed (default uniform)"},
@@ -119,6 +122,20 @@ func runCompare(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 		Seed: c.Uint64("seed"),
 		NPY:  c.Bool("npy"), Progress: shell.Progress(c.Root().ErrWriter),
 	}
+	if path := c.String("channel"); path != "" {
+		if len(cfg.Epsilons) != 1 {
+			return nil, nil, errors.New("-channel is a mechanism of one eps: give one -eps")
+		}
+		rows, err := costio.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		const own = "own"
+		cfg.Own = []compare.Own{compare.Channel(own, rows)}
+		if chosen != nil && !slices.Contains(chosen, own) {
+			cfg.Methods = append(cfg.Methods, own)
+		}
+	}
 	if c.IsSet("lambda") && !(cfg.Lambda > 0) {
 		return nil, nil, fmt.Errorf("-lambda: %v is not positive", cfg.Lambda)
 	}
@@ -138,7 +155,11 @@ func runCompare(ctx context.Context, c *cli.Command) (any, func(io.Writer) error
 
 // printScores tabulates the means over users.
 func printScores(out io.Writer, res compare.Result) error {
-	fmt.Fprintf(out, "%d users, %d inputs, %d outputs. Means over users:\n\n", len(res.IDs), res.Inputs, res.Outputs)
+	unit := ""
+	if res.Unit != "" {
+		unit = ", w in " + res.Unit
+	}
+	fmt.Fprintf(out, "%d users, %d inputs, %d outputs. Means over users%s:\n\n", len(res.IDs), res.Inputs, res.Outputs, unit)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "metric\teps\t")
 	for _, m := range res.Config.Methods {

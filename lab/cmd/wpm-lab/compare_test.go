@@ -19,12 +19,14 @@ import (
 )
 
 // words are ten words with embeddings in three dimensions, and people who use them: data of a comparison.
-type words struct{ points, outputs, users, numbered, public, costs string }
+// channel is randomised response at eps 1.
+type words struct{ points, outputs, users, numbered, public, costs, channel string }
 
 func makeWords(t *testing.T, dir string) words {
 	t.Helper()
 	const k = 10
-	var points, users, numbered, public, costs strings.Builder
+	var points, users, numbered, public, costs, channel strings.Builder
+	chance := func(i, j int) float64 { return map[bool]float64{true: math.E, false: 1}[i == j] / (math.E + k - 1) }
 	points.WriteString("label,x,y,z\n")
 	users.WriteString("user,label,count\n")
 	numbered.WriteString("user,label,count\n")
@@ -38,7 +40,9 @@ func makeWords(t *testing.T, dir string) words {
 			for d := range 3 {
 				sum += max(at(i)[d]-at(j)[d], at(j)[d]-at(i)[d])
 			}
-			fmt.Fprintf(&costs, "%d%s", sum, map[bool]string{true: ",", false: "\n"}[j < k-1])
+			end := map[bool]string{true: ",", false: "\n"}[j < k-1]
+			fmt.Fprintf(&costs, "%d%s", sum, end)
+			fmt.Fprintf(&channel, "%v%s", chance(i, j), end)
 		}
 		for n := range 1 + i%3 {
 			fmt.Fprintf(&users, "person %d,word %d,%d\n", i, (i*i+3*n)%k, 1+n)
@@ -49,7 +53,7 @@ func makeWords(t *testing.T, dir string) words {
 		points: write(t, dir, "words.csv", points.String()), users: write(t, dir, "users.csv", users.String()),
 		outputs:  write(t, dir, "outputs.csv", "label,x,y,z\nnew,1,2,3\nother,4,4,4\n"),
 		numbered: write(t, dir, "numbered.csv", numbered.String()), public: write(t, dir, "public.csv", public.String()),
-		costs: write(t, dir, "costs.csv", costs.String()),
+		costs: write(t, dir, "costs.csv", costs.String()), channel: write(t, dir, "channel.csv", channel.String()),
 	}
 }
 
@@ -111,6 +115,12 @@ var compareRows = []struct {
 	{"-distance cosine -methods local -public PUBLIC", func(r, plain compareSettings) bool {
 		return r.Rows[0].Mean < 2 && slices.Equal(r.Config.Public, []float64{1, 2, 3, 1, 2, 3, 1, 2, 3, 1})
 	}},
+	{"-channel CHANNEL", func(r, plain compareSettings) bool {
+		return slices.Equal(r.Config.Methods, []string{"wpm", "uniform", "own"})
+	}},
+	{"-channel CHANNEL -methods own,response", func(r, plain compareSettings) bool {
+		return r.Rows[0].Method == "own" && math.Abs(r.Rows[0].Mean-r.Rows[1].Mean) <= 1e-8 // rounded to integers in two ways
+	}},
 	{"-p 2", func(r, plain compareSettings) bool {
 		return r.P == 2 && r.Rows[0].Mean != plain.Rows[0].Mean && r.Rows[1].Mean == plain.Rows[1].Mean
 	}},
@@ -167,7 +177,7 @@ func TestCompareFlags(t *testing.T) {
 	args, _ := with(nil)
 	plain := compareJSON(t, args...)
 	tested := map[string]bool{"points": true, "users": true, "json": true, "help": true, "quiet": true}
-	file := strings.NewReplacer("OUTPUTS", w.outputs, "PUBLIC", w.public, "COSTS", w.costs, "NUMBERED", w.numbered,
+	file := strings.NewReplacer("OUTPUTS", w.outputs, "PUBLIC", w.public, "COSTS", w.costs, "CHANNEL", w.channel, "NUMBERED", w.numbered,
 		"NAMED", filepath.Join(dir, "named"), "DATA", checkins(t, dir))
 	for _, tt := range compareRows {
 		args, given := with(strings.Fields(file.Replace(tt.flags)))
@@ -332,6 +342,9 @@ func TestCompareRefused(t *testing.T) {
 
 		{files + "-distance hamming", `-distance hamming: "hamming" is none of euclidean, manhattan, cosine and greatcircle`},
 		{files + "-distance greatcircle", "-distance greatcircle: it needs columns lat and lon"},
+		{files + "-channel " + w.channel + " -eps 1,2", "-channel is a mechanism of one eps"},
+		{files + "-channel " + w.channel + " -eps 0.9", "are a factor e^1 apart, more than e^0.9"},
+		{files + "-channel " + w.costs + " -eps 1", "row 0 of the matrix sums to"},
 		{files + "-methods best", `method "best" is not one of [wpm wpm-mixture`},
 		{files + "-methods wpm,wpm", `method "wpm" is there twice`},
 		{files + "-methods wpm,", `method ""`},
@@ -395,6 +408,36 @@ func TestCompareRefused(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(out, "index.html")); err == nil {
 			t.Errorf("%s: a report is there", tt.args)
+		}
+	}
+}
+
+// TestCompareCity: the table of a city in docs/compare.md is what its command prints, with the unit of distances.
+func TestCompareCity(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/compare.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, command, ok := strings.Cut(string(text), "\nwpm-lab compare -preset city ")
+	command, _, _ = strings.Cut(command, "\n")
+	if !ok {
+		t.Fatal("the page has no such command")
+	}
+	flags := strings.Fields(command)
+	flags[len(flags)-1] = t.TempDir() // after -o
+	out := must(t, "", append([]string{"compare", "-preset", "city", "-seeds", "1", "-npy=false"}, flags...)...)
+	head, table, _ := strings.Cut(out, "\n\n")
+	if !strings.HasSuffix(head, ", w in cell widths:") {
+		t.Errorf("no unit: %s", head)
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	lines := strings.Split(table, "\n")
+	if len(lines) != 4 {
+		t.Fatalf("it prints %q", out)
+	}
+	for _, line := range lines {
+		if !strings.Contains(string(text), "\n"+strings.Repeat(" ", 4)+line+"\n") {
+			t.Errorf("the page has no line %q", line)
 		}
 	}
 }
