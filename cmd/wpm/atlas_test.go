@@ -129,7 +129,7 @@ func TestAggregateMap(t *testing.T) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || strings.Join(rows[0], ",") != "label,x,y,guess,raw,share,low,high,group,error,kind" {
+	if err != nil || strings.Join(rows[0], ",") != "label,x,y,guess,raw,share,low,high,group,error,kind,unexplained" {
 		t.Fatalf("%d rows, %v, %q", len(rows), err, rows[0])
 	}
 	// The group of 0 and 9 after the 64 cells, then the regions, whose intervals hold those of the JSON.
@@ -370,7 +370,7 @@ func TestAggregateProjection(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	if b, err := os.ReadFile(table); err != nil ||
-		!strings.HasPrefix(string(b), "label,x,y,guess,raw,share,low,high,group,error,kind\n0,1,0,0.1667,0.5797,,,,,,place\n") {
+		!strings.HasPrefix(string(b), "label,x,y,guess,raw,share,low,high,group,error,kind,unexplained\n0,1,0,0.1667,0.5797,,,,,,place,false\n") {
 		t.Errorf("%q, %v", b, err)
 	}
 	if text := must(t, "", "aggregate", "-counts", counts, "-regions", regions, path); !strings.Contains(text,
@@ -534,7 +534,7 @@ func TestAggregateShapes(t *testing.T) {
 	some := write(t, dir, "some.geojson", collection(features[1:]))
 	path, out := filepath.Join(dir, "p"), filepath.Join(dir, "m.geojson")
 	must(t, "", "design", "-points", cells, "-label", "cell", "-eps", "3", "-o", path, "-card", filepath.Join(dir, "card"), "-menu", "no")
-	counts := write(t, dir, "c", "index,count\n2,40\n3,300\n4,90\n9,70\n")
+	counts := write(t, dir, "c", drawn(t, path, peaks(12, 3, 9), 500))
 	regions := write(t, dir, "r", "west,c0\nwest,c1\nwest,c2\nwest,c3\n")
 	args := []string{"aggregate", "-counts", counts, "-map", out, "-regions", regions, "-label", "cell", "-shapes"}
 	type collected struct {

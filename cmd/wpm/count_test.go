@@ -402,8 +402,8 @@ func TestCountErrors(t *testing.T) {
 	}
 }
 
-// TestUnexplainedReports: reports that are all of one output are mapped, with a warning, a word in the notes, and a member
-// of the JSON; others have none of these.
+// TestUnexplainedReports: reports that are all of one output are mapped, with a warning, and in place of the error with a
+// word in the text, in every file, and in those of epochs, from then on; others have none of these. -strict refuses them.
 func TestUnexplainedReports(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "p")
@@ -420,8 +420,64 @@ func TestUnexplainedReports(t *testing.T) {
 			strings.Contains(errs, "warning: No map explains these counts") != c.want {
 			t.Errorf("%s: status %d, %s\n%.300s", name, status, errs, out)
 		}
-		if _, out, _ := try(t, c.text, "aggregate", file); strings.Contains(out, "No map explains") != c.want {
+		if _, out, _ := try(t, c.text, "aggregate", file); strings.Contains(out, "Map       No map explains") != c.want ||
+			strings.Contains(out, "from the truth, and within") == c.want || strings.Contains(out, "The reports say") == c.want {
 			t.Errorf("%s: %s", name, out)
 		}
+		if status, out, errs := try(t, c.text, "aggregate", "-strict", file); (status == device.Bad && out == "" &&
+			strings.Contains(errs, "-strict: No map explains")) != c.want {
+			t.Errorf("%s, -strict: status %d, %s\n%s", name, status, errs, out)
+		}
+		for end, has := range map[string]string{"csv": ",,place,true\n", "geojson": `"error":null,"guess":0.0625,`, "html": "No map explains"} {
+			text := mapFile(t, "m."+end, c.text, "aggregate", file)
+			if strings.Contains(text, has) != c.want || end != "csv" && strings.Contains(text, "No map explains these counts: honest") != c.want ||
+				strings.Contains(text, "from the truth, and within") == c.want && end != "csv" ||
+				end == "geojson" && strings.Contains(text, `"unexplained":true`) != c.want {
+				t.Errorf("%s: %s\n%s", name, end, text)
+			}
+		}
 	}
+	for n, text := range []string{strings.Join(lines, ""), strings.Repeat(lines[0], 1600), strings.Join(lines, "")} {
+		must(t, text, "count", "-policy", file, "-epoch", fmt.Sprintf("2026-0%d", n+1), "-shard", fmt.Sprint(n),
+			"-o", filepath.Join(dir, fmt.Sprint("e", n)), "-")
+	}
+	args := []string{"aggregate", "-epochs", file, filepath.Join(dir, "e0"), filepath.Join(dir, "e1"), filepath.Join(dir, "e2")}
+	var got struct {
+		Epochs []struct {
+			Rate        float64
+			Unexplained bool
+			Headline    string
+		}
+	}
+	_, out, errs := try(t, "", append(args, "-json")...)
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Epochs) != 3 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for n, e := range got.Epochs {
+		if want := n == 1 || n == 2 && e.Rate > 0; e.Unexplained != want || strings.HasPrefix(e.Headline, "No map explains") != want ||
+			strings.Contains(errs, fmt.Sprintf("warning: epoch 2026-0%d: No map explains", n+1)) != want {
+			t.Errorf("epoch %d: %+v\n%s", n, e, errs)
+		}
+	}
+	if text := must(t, "", args[:5]...); strings.Contains(text, "from the truth, and within") || !strings.Contains(text, "unexplained") {
+		t.Errorf("an epoch of forged reports: %s", text)
+	}
+	for end, has := range map[string]string{"csv": "2026-02,0,0.125,0.125,0.0625,,", "geojson": `"unexplained":true`, "html": "No map explains"} {
+		text := mapFile(t, "n."+end, "", args...)
+		if !strings.Contains(text, has) || end == "csv" && strings.Count(text, ",place,true\n") < 16 {
+			t.Errorf("epochs, %s: %s", end, text)
+		}
+	}
+}
+
+// mapFile returns the file of -map of a command.
+func mapFile(t *testing.T, name, stdin string, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	must(t, stdin, append([]string{args[0], "-map", file}, args[1:]...)...)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

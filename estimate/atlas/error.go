@@ -19,13 +19,16 @@ type Error struct {
 	Expected float64 `json:"expected"` // mean distance of the truth
 	Within90 float64 `json:"within90"` // the truth is within it in nine of ten cases
 	Guess    float64 `json:"guess"`    // mean distance of the truth from the guess
+	// Before is Guess without the reports: the mean distance of maps that the prior of estimate.Map draws, or Guess where
+	// the reports have shown that it is more.
+	Before float64 `json:"before"`
 }
 
 // Information is what reports know.
 type Information string
 
-// The words for Expected of ByMap, the best use of the reports, over what it would be without them: below 0.5, below
-// 0.9, or more.
+// The words for Expected of ByMap, the best use of the reports, over Before, what it would be without them: below 0.5,
+// below 0.9, or more.
 const (
 	Much   Information = "much"
 	Little Information = "little"
@@ -135,9 +138,9 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 			return err
 		}
 	}
-	e.Error = &Error{Expected: mean(off), Within90: within(off), Guess: mean(far)}
+	e.Error = &Error{Expected: mean(off), Within90: within(off), Guess: mean(far), Before: max(mean(far), mean(before))}
 	e.Information, e.Verdict = None, Change
-	switch known := mean(least) / max(e.Error.Guess, mean(before)); {
+	switch known := mean(least) / e.Error.Before; {
 	case known < muchKnown:
 		e.Information = Much
 	case known < littleKnown:

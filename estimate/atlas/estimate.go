@@ -33,10 +33,12 @@ func Known(name string) bool {
 
 // Settings of a map. The zero value is the usual: the best estimator there is, and a guess that is even.
 type Settings struct {
-	Estimator string                // "" for ByMap, or ByEM if the cost has no distances
-	Prior     []float64             // public weights of the inputs, in any unit: the guess; nil if all are alike
-	Level     float64               // of the intervals of Regions; 0 for estimate.DefaultLevel
-	Progress  func(done, total int) // of ByMap, or of its draws for the error of others; may be nil
+	Estimator string    // "" for ByMap, or ByEM if the cost has no distances
+	Prior     []float64 // public weights of the inputs, in any unit: the guess; nil if all are alike
+	Level     float64   // of the intervals of Regions; 0 for estimate.DefaultLevel
+	// Unexplained is what is known of weighted counts, which are not looked at: see World.Unexplained.
+	Unexplained bool
+	Progress    func(done, total int) // of ByMap, or of its draws for the error of others; may be nil
 }
 
 // Estimate is a share of the population for each place.
@@ -48,6 +50,8 @@ type Estimate struct {
 
 	Models []estimate.Model // of ByMap, else nil
 	Signal *estimate.Signal // of ByMap, else nil: how much better the estimate is than the guess
+	// Unexplained says that no map explains the counts: see World.Unexplained. Error does not hold then.
+	Unexplained bool
 	// Error is how far the map is from the truth, whatever its estimator; nil if there are no distances, and of a Biased
 	// world, whose error nobody knows. What the reports know, and what they say of the guess, are "" then.
 	Error       *Error
@@ -63,11 +67,6 @@ func (w World) Default() string {
 		return ByEM
 	}
 	return ByMap
-}
-
-// problem is the problem of these counts and a public prior.
-func (w World) problem(counts []uint64, prior []float64) estimate.Problem {
-	return estimate.Problem{Counts: counts, Channel: w.Channel, Prior: prior, Geometry: w.Geometry}
 }
 
 // Estimate runs an estimator on counts, one for each output. It is Map without the squares, in less time.
@@ -110,7 +109,14 @@ func (w World) estimate(ctx context.Context, p estimate.Problem, s Settings) (e 
 	if w.Codes {
 		e.Raw = nil
 	}
-	return e, e.find(ctx, w, p, s)
+	if err := e.find(ctx, w, p, s); err != nil {
+		return e, err
+	}
+	e.Unexplained = s.Unexplained
+	if p.Weighted == nil {
+		e.Unexplained, err = w.Unexplained(ctx, p.Counts, e.Shares)
+	}
+	return e, err
 }
 
 // floats are the counts of a problem, whole or not.

@@ -29,9 +29,6 @@ func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map
 	if m.Estimate, err = w.estimate(ctx, p, s); err != nil {
 		return m, err
 	}
-	if m.Unexplained, err = w.unexplained(ctx, p, m.Shares); err != nil {
-		return m, err
-	}
 	if m.Patches, err = w.Patches(ctx); err != nil {
 		return m, err
 	}

@@ -12,9 +12,6 @@ type Map struct {
 	Headline string
 	// Biased: see World.
 	Biased bool
-	// Unexplained says that no map explains the counts: of honest reports, one in a million is that far from all maps, at
-	// most. Error does not hold then. It is looked for where Patches are, if the reports are whole and of mixture mode.
-	Unexplained bool
 
 	// Squares is how many squares the drawn map has; 1 says that it is the guess, k that each place is for itself. One that
 	// is joined with another, or without its Single, has another shape.

@@ -3,6 +3,7 @@ package atlas
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/wpm-go/wpm/estimate"
@@ -13,28 +14,34 @@ import (
 // chance is how rarely the counts of honest reports are called unexplained.
 const chance = 1e-6
 
-// unexplained reports whether no map explains the counts: whatever the population is, honest reports are that far from
-// their law with a probability of at most chance. shares are a map; if its law is near, no other is looked for. Counts of
-// more places than package estimate/patch takes are not looked at, nor are those of a biased world, or weighted ones.
+// Unexplained reports whether no map explains the counts: whatever the population is, honest reports are that far from
+// their law once in a million times, at most. shares are a map; if its law is near, no other is looked for. Counts of
+// more places than package estimate/patch takes are not looked at, nor are those of a biased world. The errors are
+// ErrShape and that of ctx.
 //
 // Let p be the shares of N counts, q their law, and d one less than the number of outputs. For t > d, N KL(p, q) is t or
 // more with a probability of at most e^-t (e t/d)^d (Agrawal, Finite-sample concentration of the multinomial in relative
 // entropy, IEEE Trans. Inf. Theory 66, 2020). His proof bounds the mean of a convex function of the counts, which is
 // largest if all reports have one law (Hoeffding 1956): so it holds for devices at places of their own.
-func (w World) unexplained(ctx context.Context, p estimate.Problem, shares []float64) (bool, error) {
+func (w World) Unexplained(ctx context.Context, counts []uint64, shares []float64) (bool, error) {
+	ctx = wpmerr.Context(ctx)
 	k, kv := w.Channel.Dims()
-	if w.Biased || p.Weighted != nil || kv < 2 || k > patch.MaxInputs || kv > patch.MaxPairs/k {
+	if len(counts) != kv || len(shares) != k {
+		return false, fmt.Errorf("%w: %d counts and %d shares, for %d outputs and %d inputs", wpmerr.ErrShape, len(counts),
+			len(shares), kv, k)
+	}
+	if w.Biased || kv < 2 || k > patch.MaxInputs || kv > patch.MaxPairs/k {
 		return false, nil
 	}
-	far, n, err := w.far(p.Counts, shares)
+	far, n, err := w.far(counts, shares)
 	if err != nil || !beyondChance(far, float64(kv-1)) {
 		return false, err
 	}
-	best, err := estimate.MLE(ctx, p, max(leastGap, min(estimate.DefaultGap, 1/n)))
+	best, err := estimate.MLE(ctx, w.problem(counts, nil), max(leastGap, min(estimate.DefaultGap, 1/n)))
 	if err != nil && (!errors.Is(err, wpmerr.ErrNotConverged) || ctx.Err() != nil) {
 		return false, err
 	}
-	if far, n, err = w.far(p.Counts, best.Theta); err != nil {
+	if far, n, err = w.far(counts, best.Theta); err != nil {
 		return false, err
 	}
 	return beyondChance(far-n*best.Gap, float64(kv-1)), nil // no map is nearer than that

@@ -69,7 +69,7 @@ func TestUnexplainedByChance(t *testing.T) {
 		}
 		counts := releases(t, w, r, theta, 1<<(n%16))
 		for name, shares := range map[string][]float64{"the truth": theta, "a map that is far": even} {
-			if found, err := w.unexplained(ctx, w.problem(counts, nil), shares); err != nil || found {
+			if found, err := w.Unexplained(ctx, counts, shares); err != nil || found {
 				t.Errorf("case %d, from %s: unexplained %v, %v: %v", n, name, found, err, counts)
 			}
 		}

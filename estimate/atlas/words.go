@@ -11,7 +11,7 @@ import (
 // knows says in a sentence what the reports know, and what they say of the guess; "" if that is not known.
 func (e Estimate) knows() string {
 	switch {
-	case e.Information == "":
+	case e.Information == "" || e.Unexplained:
 		return ""
 	case e.Information == None && e.Verdict == Confirm:
 		return "The reports say next to nothing: they do not contradict the guess. "
@@ -94,17 +94,14 @@ const small = 0.005
 // estimated is what holds of every map that a model makes.
 const estimated = "It is an estimate: how far it may be off is not proved."
 
-// Unexplained is what people are told of a map that is.
+// Unexplained is what people are told of a map that is, in place of its error.
 const Unexplained = "No map explains these counts: honest reports are so far from every map less than once in a million times. " +
-	"Some are of another policy, changed or made up, and the stated error does not hold."
+	"Some are of another policy, changed or made up, and how far the map is from the truth is not known."
 
 // Assumes says in words what is in a map beside the counts. prior names the guess: the same share at every
 // place, or a file.
 func (m Map) Assumes(prior string) string {
 	text := ""
-	if m.Unexplained {
-		text = Unexplained + " "
-	}
 	if m.Biased {
 		text += "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
 			"More reports do not lessen that, and may make the map worse. No error is stated, because nobody knows it. "

@@ -279,3 +279,8 @@ func (w World) name(i int) string {
 	}
 	return w.label(i)
 }
+
+// problem is the problem of these counts and a public prior.
+func (w World) problem(counts []uint64, prior []float64) estimate.Problem {
+	return estimate.Problem{Counts: counts, Channel: w.Channel, Prior: prior, Geometry: w.Geometry}
+}

@@ -135,6 +135,7 @@ type walk struct {
 	last  [][]float64 // maps of the epoch before, one for each rate; nil at the first
 	score []float64   // of each rate: the log-likelihood of reports that its maps have predicted
 	apart []float64   // of each rate: squares of distances beyond those of chance, summed over epochs but the first
+	wrong bool        // no map explains the counts of an epoch so far
 }
 
 // next makes the map of epoch t, after those before.
@@ -166,8 +167,13 @@ func (w *walk) next(t int) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
+	wrong, err := e.World.Unexplained(w.ctx, e.Counts, w.last[0])
+	if err != nil {
+		return Moment{}, err
+	}
+	w.wrong = w.wrong || wrong
 	m := Moment{Name: e.Name, Reports: e.reports(), Rate: rate, Worth: mix.worth}
-	m.Map, err = world.Weighted(w.ctx, counts, atlas.Settings{Prior: w.prior})
+	m.Map, err = world.Weighted(w.ctx, counts, atlas.Settings{Prior: w.prior, Unexplained: wrong || rate > 0 && w.wrong})
 	if err == nil && m.Error != nil && t > 0 && rate > 0 {
 		m.Drift = math.Sqrt(max(w.apart[best], 0) / float64(t))
 		add(m.Error, m.Drift)

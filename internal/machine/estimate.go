@@ -28,6 +28,7 @@ type estimateAnswer struct {
 	Error       *mapError         `json:"map_error,omitempty"`
 	Information atlas.Information `json:"information,omitempty"`
 	Verdict     atlas.Verdict     `json:"verdict,omitempty"`
+	Unexplained bool              `json:"unexplained"` // see atlas.World.Unexplained
 
 	Gap *number `json:"gap,omitempty"`
 	// Patch is the patch of each place, if there are places that no number of reports tells apart: see estimate/patch.
@@ -73,6 +74,15 @@ type mapError struct {
 	Expected number `json:"expected"`
 	Within90 number `json:"within90"`
 	Guess    number `json:"guess"`
+	Before   number `json:"before"`
+}
+
+// errorOf returns the error of a map, nil if there is none.
+func errorOf(e *atlas.Error) *mapError {
+	if e == nil {
+		return nil
+	}
+	return &mapError{number(e.Expected), number(e.Within90), number(e.Guess), number(e.Before)}
 }
 
 // model is one of those that the estimator map averages.
@@ -152,10 +162,7 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		if r.Signal != nil {
 			ans.Signal = r.Signal.String()
 		}
-		if r.Error != nil {
-			ans.Error = &mapError{number(r.Error.Expected), number(r.Error.Within90), number(r.Error.Guess)}
-			ans.Information, ans.Verdict = r.Information, r.Verdict
-		}
+		ans.Error, ans.Information, ans.Verdict, ans.Unexplained = errorOf(r.Error), r.Information, r.Verdict, r.Unexplained
 		if r.Gap != nil {
 			gap := number(*r.Gap)
 			ans.Gap = &gap
@@ -260,6 +267,7 @@ type epochAnswer struct {
 	Error       *mapError         `json:"map_error,omitempty"`
 	Information atlas.Information `json:"information,omitempty"`
 	Verdict     atlas.Verdict     `json:"verdict,omitempty"`
+	Unexplained bool              `json:"unexplained"`
 }
 
 // change is how the share of a region has changed; see series.Change.
@@ -325,10 +333,7 @@ func solveEpochs(ctx context.Context, in *object, clock *stopwatch, kv int, worl
 		}
 		for _, m := range maps {
 			one := epochAnswer{Epoch: m.Name, Map: m.Shares, Rate: number(m.Rate), Worth: number(m.Worth), Drift: number(m.Drift),
-				Information: m.Information, Verdict: m.Verdict}
-			if m.Error != nil {
-				one.Error = &mapError{number(m.Error.Expected), number(m.Error.Within90), number(m.Error.Guess)}
-			}
+				Error: errorOf(m.Error), Information: m.Information, Verdict: m.Verdict, Unexplained: m.Unexplained}
 			ans.Epochs = append(ans.Epochs, one)
 		}
 		if regions == nil {

@@ -86,15 +86,17 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
 		"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
 		"     mode, which does not identify it, and for raw of other points), raw [kv]: the counts as shares, seconds;\n" +
-		"     where the cost has distances between inputs, of any estimator: map_error {expected, within90, guess}: how far\n" +
-		"     the truth is from the map on average, and in nine of ten cases at most, and from the guess on average, by draws\n" +
-		"     of the posterior of the estimator map, in the unit of distances; information: much, little or none, what the\n" +
-		"     counts know; verdict: confirm or change, what they say of the guess;\n" +
+		"     where the cost has distances between inputs, of any estimator: map_error {expected, within90, guess, before}: how\n" +
+		"     far the truth is from the map on average, and in nine of ten cases at most, and from the guess on average, by\n" +
+		"     draws of the posterior of the estimator map, in the unit of distances; before is guess without the counts;\n" +
+		"     information: what the counts know, much if the map of the estimator map has expected below 0.5 of before, little\n" +
+		"     below 0.9, else none; verdict: confirm or change, what they say of the guess;\n" +
+		"     unexplained: no map explains the counts, some are made up or of another policy, and map_error does not hold;\n" +
 		"     of the estimator map: models [{length, roughness, weight}], which the map is an average of, by weight: length\n" +
 		"     in the unit of distances, roughness the standard deviation of the map's logarithm, 0 for the guess; and signal:\n" +
 		"     none, weak or ok, whether the map is better than the guess; a model with smooth true is of smooth maps;\n" +
-		"     of epochs: epochs [{epoch, map, rate, worth, drift, map_error, information, verdict}]: what a release counts for\n" +
-		"     that is an epoch older, how many of this epoch would say as much, and the part of the error that is due to\n" +
+		"     of epochs: epochs [{epoch, map, rate, worth, drift, map_error, information, verdict, unexplained}]: what a release\n" +
+		"     counts for that is an epoch older, how many of this epoch would say as much, and the part of the error that is due to\n" +
 		"     older ones; with regions, changes [{lower, upper, known}] of their shares;\n" +
 		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise;\n" +
 		"     where places share a row with others: patch [k], the places of one number are told apart by no number of releases"}

@@ -79,7 +79,7 @@ func (s Sheet) page() ([]byte, error) {
 		if slices.ContainsFunc(s.Groups, func(g Part) bool { return g.Known }) {
 			large.Foot = append(large.Foot, fmt.Sprintf("Ranges are %v %% intervals.", plane.Significant(100*s.Level, 12)))
 		}
-		if error, _, ok := strings.Cut(s.Headline, ". "); ok && s.Error > 0 { // its first sentence is about the map
+		if error, _, ok := strings.Cut(s.Headline, ". "); ok && (s.Error > 0 || s.Unexplained) { // its first sentence is about the map
 			large.Foot = append(large.Foot, error+".")
 		}
 		large.Foot = append(large.Foot, s.Facts)

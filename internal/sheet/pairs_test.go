@@ -72,12 +72,12 @@ func TestFlowTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"label,from,to,mode,from_x,from_y,to_x,to_y,guess,raw,share,low,high,group,error,kind\n",
+		"label,from,to,mode,from_x,from_y,to_x,to_y,guess,raw,share,low,high,group,error,kind,unexplained\n",
 		"a>c>walk,a,c,walk,10,179,30,5,0.25,0.3,0.1,",
 		"home>anywhere,home,anywhere,,,,,,",
-		"\nb,b,,,20,-179,,,0.5,,0.7,,,,,from\n",
-		"\nd,,d,,,,40,5,0.75,,0.9,,,,,to\n",
-		"\nwalk,,,walk,,,,,0.75,,0.8,,,,,mode\n",
+		"\nb,b,,,20,-179,,,0.5,,0.7,,,,,from,false\n",
+		"\nd,,d,,,,40,5,0.75,,0.9,,,,,to,false\n",
+		"\nwalk,,,walk,,,,,0.75,,0.8,,,,,mode,false\n",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -31,6 +31,8 @@ type row struct {
 	Guess *real  `json:"guess"`
 	Raw   *real  `json:"raw"`
 	Truth *real  `json:"truth,omitempty"`
+	// Unexplained is of the whole map: no map explains the counts.
+	Unexplained bool `json:"unexplained"`
 
 	places []int // that it is about, of the inputs or the outputs
 }
@@ -59,7 +61,7 @@ func (s Sheet) doubt(share float64) float64 {
 
 // about returns the row of a part: the share to two digits of its error.
 func (s Sheet) about(kind string, p Part) row {
-	r := row{Kind: kind, Label: p.Label, Guess: asReal(plane.Significant(p.Guess, 4)), places: p.Places}
+	r := row{Kind: kind, Label: p.Label, Guess: asReal(plane.Significant(p.Guess, 4)), Unexplained: s.Unexplained, places: p.Places}
 	err := s.doubt(p.Share)
 	if p.Known {
 		low, high := plane.Outward(p.Low, p.High)
@@ -225,7 +227,7 @@ func (s Sheet) head() []string {
 	if s.Truth != nil {
 		head = append(head, "truth")
 	}
-	return append(head, "guess", "raw", "share", "low", "high", "group", "error", "kind")
+	return append(head, "guess", "raw", "share", "low", "high", "group", "error", "kind", "unexplained")
 }
 
 // lines writes the rows below head.
@@ -268,7 +270,7 @@ func (s Sheet) lines(write func([]string) error) {
 			group = strconv.Itoa(*r.Group)
 		}
 		_ = write(append(line, number(r.Guess), number(r.Raw), number(r.Share), number(r.Low), number(r.High), group,
-			number(r.Error), r.Kind))
+			number(r.Error), r.Kind, strconv.FormatBool(r.Unexplained)))
 	}
 }
 
@@ -288,8 +290,9 @@ type geometry struct {
 
 // values says in a file what its numbers are.
 const values = "share, guess and truth: of the population; low to high: the interval of a share; raw: of the reports; " +
-	"group: what the reports do not tell apart; error: how far the whole map is from the truth. Shares are rounded to " +
-	"what is known of them. Sum over one kind only: place or pair, group (of more than one), region, from or to"
+	"group: what the reports do not tell apart; error: how far the whole map is from the truth; unexplained: no map explains " +
+	"the counts, and the error is not known. Shares are rounded to what is known of them. Sum over one kind only: place or " +
+	"pair, group (of more than one), region, from or to"
 
 // geoJSON writes a feature for each row: polygons where there are any, else points.
 // The other members of the collection have names that RFC 7946 (section 7.1) leaves free.

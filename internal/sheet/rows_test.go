@@ -36,7 +36,7 @@ func TestShapes(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]],[[1,1],[2,2],[2,1],[1,1]]]},` +
-			`"properties":{"kind":"place","label":"a","share":0.123,"low":0.0,"high":0.7,"group":1,"error":1.2,"guess":0.5,"raw":0.2}`,
+			`"properties":{"kind":"place","label":"a","share":0.123,"low":0.0,"high":0.7,"group":1,"error":1.2,"guess":0.5,"raw":0.2,"unexplained":false}`,
 		`"geometry":{"type":"MultiPolygon","coordinates":[[[[-170,0],[-169,0],[-169,1],[-170,0]]],[[[-160,0],`,
 		`"geometry":{"type":"Point","coordinates":[3,3]},` +
 			`"properties":{"kind":"place","label":"c","share":0.38,"low":0.3,"high":0.5,"group":2,`,

@@ -36,12 +36,14 @@ type Sheet struct {
 
 	Facts   string // about the policy and the reports, in a line
 	Reports uint64
-	Error   float64        // distance of the map from the truth that is expected; 0 if it is not known
-	Unit    string         // of the error
-	Level   float64        // of the intervals
-	Groups  []Part         // that the reports tell apart, the largest share first; each place is in one
-	Regions []Part         // of the reader's own
-	Shapes  []costio.Shape // polygons of the inputs, nil where there are none; or nil
+	Error   float64 // distance of the map from the truth that is expected; 0 if it is not known
+	Unit    string  // of the error
+	// Unexplained: no map explains the counts, and Error is not known.
+	Unexplained bool
+	Level       float64        // of the intervals
+	Groups      []Part         // that the reports tell apart, the largest share first; each place is in one
+	Regions     []Part         // of the reader's own
+	Shapes      []costio.Shape // polygons of the inputs, nil where there are none; or nil
 }
 
 // places are the places, or of pairs those of their first end.

@@ -58,46 +58,46 @@ func sheets(t testing.TB) map[string]Sheet {
 
 func TestCSV(t *testing.T) {
 	for name, want := range map[string]string{
-		"grid": `label,x,y,truth,guess,raw,share,low,high,group,error,kind
-a,0.25,0.5,1,0.5,0.25,0,,,,,place
-"b,c",0.75,0.5,0,0.5,0.75,1,,,,,place
+		"grid": `label,x,y,truth,guess,raw,share,low,high,group,error,kind,unexplained
+a,0.25,0.5,1,0.5,0.25,0,,,,,place,false
+"b,c",0.75,0.5,0,0.5,0.75,1,,,,,place,false
 `,
-		"ring": `label,x,y,guess,raw,share,low,high,group,error,kind
-a,1,0,0.5,0.25,0,,,,,place
-"b,c",-1,1.2246467991473515e-16,0.5,0.75,1,,,,,place
+		"ring": `label,x,y,guess,raw,share,low,high,group,error,kind,unexplained
+a,1,0,0.5,0.25,0,,,,,place,false
+"b,c",-1,1.2246467991473515e-16,0.5,0.75,1,,,,,place,false
 `,
-		"greatcircle": `label,lat,lon,guess,raw,share,low,high,group,error,kind
-a,48.2,181,0.5,0.25,0,,,,,place
-"b,c",-5,-179.5,0.5,0.75,1,,,,,place
+		"greatcircle": `label,lat,lon,guess,raw,share,low,high,group,error,kind,unexplained
+a,48.2,181,0.5,0.25,0,,,,,place,false
+"b,c",-5,-179.5,0.5,0.75,1,,,,,place,false
 `,
-		"apart": `label,x,y,guess,raw,share,low,high,group,error,kind
-a,0,0,0.5,,0,,,,,place
-"b,c",2,4,0.5,,1,,,,,place
-u,1,1,,0.5,,,,,,output
-v,5,1,,0.5,,,,,,output
-w,0,7,,0,,,,,,output
+		"apart": `label,x,y,guess,raw,share,low,high,group,error,kind,unexplained
+a,0,0,0.5,,0,,,,,place,false
+"b,c",2,4,0.5,,1,,,,,place,false
+u,1,1,,0.5,,,,,,output,false
+v,5,1,,0.5,,,,,,output,false
+w,0,7,,0,,,,,,output,false
 `,
-		"line": `label,x,guess,raw,share,low,high,group,error,kind
-a,-3,0.25,0.25,,,,,,place
-"b,c",9,0.75,0.75,,,,,,place
+		"line": `label,x,guess,raw,share,low,high,group,error,kind,unexplained
+a,-3,0.25,0.25,,,,,,place,false
+"b,c",9,0.75,0.75,,,,,,place,false
 `,
-		"again": `label,lat,lon,guess,raw,share,low,high,group,error,kind
-a,48.2,181,0.5,,0,,,,,place
-"b,c",-5,-179.5,0.5,,1,,,,,place
-u,48.2,181,,0.25,,,,,,output
-v,-5,-179.5,,0.75,,,,,,output
+		"again": `label,lat,lon,guess,raw,share,low,high,group,error,kind,unexplained
+a,48.2,181,0.5,,0,,,,,place,false
+"b,c",-5,-179.5,0.5,,1,,,,,place,false
+u,48.2,181,,0.25,,,,,,output,false
+v,-5,-179.5,,0.75,,,,,,output,false
 `,
-		"solid": `label,x,y,z,guess,raw,share,low,high,group,error,kind
-a,1,2,3,0.5,0.25,0,,,,,place
-"b,c",4,5,6,0.5,0.75,1,,,,,place
+		"solid": `label,x,y,z,guess,raw,share,low,high,group,error,kind,unexplained
+a,1,2,3,0.5,0.25,0,,,,,place,false
+"b,c",4,5,6,0.5,0.75,1,,,,,place,false
 `,
-		"directions": `label,x1,x2,guess,raw,share,low,high,group,error,kind
-a,1,2,0.5,0.25,0,,,,,place
-"b,c",4,5,0.5,0.75,1,,,,,place
+		"directions": `label,x1,x2,guess,raw,share,low,high,group,error,kind,unexplained
+a,1,2,0.5,0.25,0,,,,,place,false
+"b,c",4,5,0.5,0.75,1,,,,,place,false
 `,
-		"nowhere": `label,guess,raw,share,low,high,group,error,kind
-a,0.5,0.25,0,,,,,place
-"b,c",0.5,0.75,1,,,,,place
+		"nowhere": `label,guess,raw,share,low,high,group,error,kind,unexplained
+a,0.5,0.25,0,,,,,place,false
+"b,c",0.5,0.75,1,,,,,place,false
 `,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,8 +114,13 @@ export interface EstimateAnswer {
   raw: number[];
   models?: {length: number, roughness: number, weight: number}[];
   signal?: "none" | "weak" | "ok";
-  /** Distances of the truth: from the map on average, and in nine of ten cases at most, and from the guess on average. */
-  map_error?: {expected: number, within90: number, guess: number};
+  /**
+   * Distances of the truth: from the map on average, and in nine of ten cases at most, and from the guess on average, by the
+   * counts and (before) without them.
+   */
+  map_error?: {expected: number, within90: number, guess: number, before: number};
+  /** No map explains the counts: some are made up or of another policy, and map_error does not hold. */
+  unexplained: boolean;
   /** What the counts know, and what they say of the guess. */
   information?: "much" | "little" | "none";
   verdict?: "confirm" | "change";

@@ -9,6 +9,7 @@ import os
 import pickle
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 
@@ -391,6 +392,20 @@ class TestEstimate(unittest.TestCase):
         s = wpm.estimate(pandas.Series(counts, names)[::-1], p, prior=pandas.Series(1, names))
         np.testing.assert_array_equal(s.map.to_numpy(), whole.map)
         self.assertEqual((list(s.map.index), list(s.raw.index)), (names, names))
+
+    def test_unexplained(self):
+        """Reports that are all of one output come with a warning and an entry of the result; others have neither."""
+        p = wpm.design(GRID, 4).publish()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            r = wpm.estimate([100] * 12, p)
+            self.assertEqual((r.unexplained, "unexplained=False" in repr(r)), (False, True))
+        with self.assertWarnsRegex(UserWarning, "no map explains the counts"):
+            r = wpm.estimate([1200] + [0] * 11, p)
+        self.assertEqual((r.unexplained, "unexplained=True" in repr(r)), (True, True))
+        with self.assertWarnsRegex(UserWarning, "no map explains the counts of 2026-02"):
+            r = wpm.estimate_epochs({"2026-01": [100] * 12, "2026-02": [1200] + [0] * 11}, p)
+        self.assertEqual([e.unexplained for e in r.epochs], [False, True])
 
     def test_labels(self):
         """A policy without labels takes those of its arguments."""

@@ -2,6 +2,7 @@
 
 import fractions
 import json
+import warnings
 
 import numpy as np
 
@@ -635,12 +636,16 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
         estimator, reason, models, signal, gap
             Where there is one. signal says whether the map is better than the guess: "none", "weak" or "ok".
         map_error
-            Where the cost has distances between inputs: {"expected", "within90", "guess"}, the mean distance of the
-            truth from the map, the distance that it is within in nine of ten cases, and its mean distance from the
-            guess. The distances are W_p, in the unit of the places, by draws of the posterior of the estimator "map".
+            Where the cost has distances between inputs: {"expected", "within90", "guess", "before"}, the mean
+            distance of the truth from the map, the distance that it is within in nine of ten cases, and its mean distance
+            from the guess by the counts and, as before, without them. The distances are W_p, in the unit of the places,
+            by draws of the posterior of the estimator "map".
+        unexplained : bool
+            No map explains the counts: honest ones are that far from every map once in a million times, at most. Some
+            are made up, changed or of another policy, and map_error does not hold. It comes with a warning.
         information, verdict
-            With map_error: what the counts know ("much", "little" or "none"), and what they say of the guess
-            ("confirm" or "change").
+            With map_error: what the counts know ("much" if the best map of them has expected below half of before,
+            "little" below 0.9 of it, or "none"), and what they say of the guess ("confirm" or "change").
         patch
             Only where rows are alike: the patch of each place. No number of reports tells places of a patch apart.
 
@@ -707,7 +712,13 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
     out.map = r["map"] and series(_floats(r["map"]), inputs)
     if table is not None and r["map"]:
         out.frame = _framed(table, np.asarray(out.map), r.get("groups"))
+    if out.unexplained:
+        warnings.warn(_UNEXPLAINED.format("the counts"), stacklevel=2)
     return out
+
+
+_UNEXPLAINED = ("no map explains {}: some are made up, changed or of another policy, and how far the map is from the truth "
+                "is not known")
 
 
 def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, places=None, progress=None):
@@ -735,7 +746,7 @@ def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, pla
     -------
     Result
         epochs : list of Result
-            For each epoch: epoch, map, map_error, information and verdict as of estimate; rate, what a report counts
+            For each epoch: epoch, map, map_error, information, verdict and unexplained as of estimate; rate, what a report counts
             for that is one epoch older; worth, how many reports of this epoch would say as much; drift, the part of the
             error that is due to older reports.
         maps : (epochs, k) ndarray, or DataFrame
@@ -802,6 +813,8 @@ def estimate_epochs(epochs, policy, *, prior=None, regions=None, level=None, pla
         one = _entries(e)
         one.map = _floats(e["map"])
         out.epochs.append(one)
+        if one.unexplained:
+            warnings.warn(_UNEXPLAINED.format(f"the counts of {one.epoch}"), stacklevel=2)
     names, maps = [e.epoch for e in out.epochs], np.array([e.map for e in out.epochs])
     out.maps = maps
     if labelled:

@@ -64,7 +64,7 @@ type charted struct {
 	Map       []float64 `json:"map"` // null with a reason
 	Reason    string    `json:"reason,omitempty"`
 	Biased    bool      `json:"biased,omitempty"`
-	// Unexplained: no map explains the counts, and the error does not hold.
+	// Unexplained: no map explains the counts, and the error does not hold. Only JSON has an error then.
 	Unexplained bool   `json:"unexplained,omitempty"`
 	Signal      string `json:"signal,omitempty"`
 	// Error is how far the map is from the truth, by what the reports leave open, in the unit of distances; see
@@ -309,7 +309,10 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	default:
 		m.distances = places.UnitOfPolicy(p)
 		m.found(r, m.distances)
-		if m.Unexplained = r.Unexplained; m.Unexplained {
+		if m.Unexplained && c.Bool("strict") {
+			return m, fmt.Errorf("-strict: %s", atlas.Unexplained)
+		}
+		if m.Unexplained {
 			fmt.Fprintf(c.Root().ErrWriter, "%s: warning: %s\n", published.Program, atlas.Unexplained)
 		}
 		m.note = strings.TrimSpace(m.note + " " + told)
@@ -403,9 +406,13 @@ func worldOf(ctx context.Context, p policy.Policy, assume bool) (atlas.World, er
 	})
 }
 
-// errorText says how far off the map is, to two digits, and what that means; "" if that is not known.
-func errorText(e *atlas.Error, u places.Unit) string {
-	if e == nil {
+// errorText says how far off the map is, to two digits, and what that means; "" if the places have no distances.
+func errorText(m atlas.Estimate, u places.Unit) string {
+	e := m.Error
+	switch {
+	case m.Unexplained:
+		return atlas.Unexplained + " "
+	case e == nil:
 		return ""
 	}
 	name, scale := u.Distances()
@@ -413,15 +420,20 @@ func errorText(e *atlas.Error, u places.Unit) string {
 	if u.P == 1 {
 		meaning = ": so far people would have to be moved, on average, to make it true"
 	}
-	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases%s. "+
-		"The guess is about %.2g %s from the truth. ",
+	text := fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases%s. "+
+		"By the reports, the guess is about %.2g %s from the truth. ",
 		scale*e.Expected, name, scale*e.Within90, name, meaning, scale*e.Guess, name)
+	if e.Before > 0 {
+		text += fmt.Sprintf("Without them, one would expect it to be %.2g %s from the truth: the map leaves %s of that. ",
+			scale*e.Before, name, plane.Percent(e.Expected/e.Before))
+	}
+	return text
 }
 
 // coarse says how fine the picture is, in lines: it may be coarser than the error of the map lets one think.
 func (m charted) coarse() string {
 	text := m.fine.Coarse()
-	if name, scale := m.distances.Distances(); m.fine.Error != nil && m.fine.Coarser > 0.1*m.fine.Error.Expected {
+	if name, scale := m.distances.Distances(); m.fine.Error != nil && !m.Unexplained && m.fine.Coarser > 0.1*m.fine.Error.Expected {
 		text += fmt.Sprintf("\nThe error above is that of the shares of -json. The picture is coarser: it is about %.2g %s from them, "+
 			"because it spreads what a part has over its places as the guess has it.", scale*m.fine.Coarser, name)
 	}
@@ -433,8 +445,8 @@ func (m charted) coarse() string {
 
 // found takes over a map.
 func (m *charted) found(r atlas.Map, u places.Unit) {
-	m.fine, m.Headline, m.note = r, errorText(r.Error, u)+r.Headline, r.Assumes(m.Prior)
-	m.Error, m.Information, m.Verdict = r.Error, r.Information, r.Verdict
+	m.fine, m.Headline, m.note = r, errorText(r.Estimate, u)+r.Headline, r.Assumes(m.Prior)
+	m.Unexplained, m.Error, m.Information, m.Verdict = r.Unexplained, r.Error, r.Information, r.Verdict
 	m.Estimator, m.Map, m.Models, m.Gap, m.Parts = r.Estimator, r.Shares, r.Models, r.Gap, r.Squares
 	if r.Signal != nil {
 		m.Signal = r.Signal.String()
@@ -560,12 +572,12 @@ func (m charted) sheet(title string) sheet.Sheet {
 	s := sheet.Sheet{
 		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
 		Guess: m.Guess, Raw: m.Raw, Unit: m.distances.Name, Reports: m.reports, Facts: m.facts, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
-		Level: m.level,
+		Level: m.level, Unexplained: m.Unexplained,
 	}
 	if m.Map != nil {
 		s.Map, s.Coarse, s.Notes = m.fine.Drawn, m.coarse(), []string{m.note}
 	}
-	if m.Error != nil {
+	if m.Error != nil && !m.Unexplained {
 		s.Error = m.Error.Expected
 	}
 	s.Notes = append(s.Notes, "The map is made from reports and public data alone: it costs no privacy.")

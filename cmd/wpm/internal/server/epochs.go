@@ -42,8 +42,9 @@ type moment struct {
 	Epoch       string            `json:"epoch"`
 	Policy      string            `json:"policy"`
 	Reports     uint64            `json:"reports"`
-	Rate        float64           `json:"rate"`  // what reports count for that are one epoch older
-	Worth       float64           `json:"worth"` // how many reports of this epoch say as much, if nobody moves
+	Unexplained bool              `json:"unexplained,omitempty"` // no map explains its counts, or older ones that are used
+	Rate        float64           `json:"rate"`                  // what reports count for that are one epoch older
+	Worth       float64           `json:"worth"`                 // how many reports of this epoch say as much, if nobody moves
 	Error       *atlas.Error      `json:"error,omitempty"`
 	Drift       float64           `json:"drift"` // the part of the error that is due to older reports
 	Information atlas.Information `json:"information,omitempty"`
@@ -115,9 +116,12 @@ func aggregateEpochs(ctx context.Context, c *cli.Command) error {
 				return err
 			}
 		}
+		if m.Unexplained {
+			fmt.Fprintf(c.Root().ErrWriter, "%s: warning: epoch %s: %s\n", published.Program, m.Name, atlas.Unexplained)
+		}
 		r.charts = append(r.charts, one)
 		r.Inputs, r.Guess = one.Inputs, m.Guess
-		r.Epochs = append(r.Epochs, moment{m.Name, fmt.Sprintf("%x", id), m.Reports, m.Rate, m.Worth, m.Error, m.Drift, m.Information,
+		r.Epochs = append(r.Epochs, moment{m.Name, fmt.Sprintf("%x", id), m.Reports, m.Unexplained, m.Rate, m.Worth, m.Error, m.Drift, m.Information,
 			m.Verdict, one.Headline, m.Shares})
 	}
 	if in.regions != nil {
@@ -324,7 +328,9 @@ func (r row) errors() sheet.Table {
 	}
 	for _, m := range r.Epochs {
 		line := []string{m.Epoch, fmt.Sprint(m.Reports), "-", "-", "-", "none"}
-		if m.Error != nil {
+		if m.Unexplained {
+			line[2] = "unexplained"
+		} else if m.Error != nil {
 			for n, v := range []float64{m.Error.Expected, m.Error.Within90, m.Error.Guess} {
 				line[2+n] = fmt.Sprintf("%.2g", scale*v)
 			}
@@ -401,7 +407,7 @@ func (r row) output(c *cli.Command) ([]device.Output, error) {
 	for n, m := range r.Epochs {
 		s := r.charts[n].sheet("")
 		s.Raw, s.Outputs = nil, s.Inputs // reports of several epochs are no shares of one
-		q.Steps = append(q.Steps, sheet.Step{Epoch: m.Epoch, Note: errorText(m.Error, r.unit), Sheet: s})
+		q.Steps = append(q.Steps, sheet.Step{Epoch: m.Epoch, Note: errorText(r.charts[n].fine.Estimate, r.unit), Sheet: s})
 	}
 	data, err := q.Encode(c.String("map"))
 	if err != nil {

@@ -118,7 +118,7 @@ func evaluate(ctx context.Context, c *cli.Command) error {
 	}
 	u := places.UnitOfPolicy(in.Policy)
 	out := Evaluation{Reports: counts.Total(), Users: in.users, P: u.P, Unit: u.Name, Headline: m.Headline,
-		Reason: m.Reason, Estimator: m.Estimator}
+		Reason: m.Reason, Estimator: m.Estimator, Unexplained: m.Unexplained}
 	if err := in.scores(ctx, m, u, &out); err != nil {
 		return err
 	}
@@ -236,9 +236,11 @@ type Evaluation struct {
 	noBias    string // why there is none
 	Headline  string `json:"headline"`
 	Estimator string `json:"estimator,omitempty"`
-	Reason    string `json:"reason,omitempty"` // why there is no map
-	unscored  string // why a map has no score
-	Scores    struct {
+	// Unexplained: no map explains the counts.
+	Unexplained bool   `json:"unexplained,omitempty"`
+	Reason      string `json:"reason,omitempty"` // why there is no map
+	unscored    string // why a map has no score
+	Scores      struct {
 		Guess *Score `json:"guess"`
 		Raw   *Score `json:"raw"`
 		Map   *Score `json:"map"`
