@@ -201,6 +201,23 @@ func TestMutationPage(t *testing.T) {
 	}
 }
 
+// TestResultsCommits: every page of results says at which commit it was made, or has a test that holds its table.
+func TestResultsCommits(t *testing.T) {
+	count := 0
+	for name, text := range pages(t) {
+		if path.Dir(name) != "docs/results" {
+			continue
+		}
+		count++
+		if !regexp.MustCompile(`\bcommit\s[0-9a-f]{7,8}\b|` + "`Test\\w+Page` holds").MatchString(text) {
+			t.Errorf("%s names no commit", name)
+		}
+	}
+	if count < 8 {
+		t.Errorf("%d pages", count)
+	}
+}
+
 // undated returns the paragraphs of a page that say how many mutants or planted errors are found, and not at
 // which commit.
 func undated(page string) (found []string) {

@@ -39,7 +39,7 @@ func (r Result) pictures() (names []string, pictures []sheet.Picture) {
 	received := sheet.Picture{
 		Title: fmt.Sprintf("What the server receives at ε = %s: one report of each user", c.Epsilon), Places: places,
 		Text: fmt.Sprintf("Each of %d users released a single cell. For any two users the chances of releasing any given "+
-			"cell differ by at most a factor e^%s. Together the reports show the districts.", c.Users, c.Epsilon),
+			"cell differ by at most a factor e^%s.", c.Users, c.Epsilon),
 		Panels: []sheet.Panel{truth},
 	}
 	for _, m := range r.Modes {

@@ -22,7 +22,7 @@ func Playground() *cli.Command {
 		Usage: "one page for a browser: who learns what, with sliders",
 		Description: "Writes one page to a file that opens without a network. All that it shows is simulated and computed in the\n" +
 			"page; files that are dropped there stay in its memory. In a clone, the first run builds the page's program with Go,\n" +
-			"which takes some 20 seconds, and keeps it in the user's cache.",
+			"and keeps it in the user's cache.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "wpm-playground.html",
 				Usage: "write the page to `FILE`, or - for standard output"},
