@@ -130,6 +130,11 @@ func lookNumbers(t *testing.T, b *browser) {
 			if got := b.caption(name); got != want {
 				t.Errorf("eps %s: the page says of %s: %s; Go: %s", eps, name, got, want)
 			}
+			var title string
+			b.eval(&title, "document.querySelector('[data-map=%s] figcaption > small').textContent", name)
+			if !strings.HasSuffix(title, m.Reading) { // of the rival alone, so that no title claims another reading
+				t.Errorf("eps %s: the title of %s is %q, and its reports are %s", eps, name, title, m.Reading)
+			}
 		}
 		q := common
 		q.Do = engine.Prove
