@@ -27,7 +27,8 @@ func TestPairsPath(t *testing.T) {
 		{"-pairs " + homes + "," + other, "8 pairs (4 x 2 places), chords of the globe, p = 1", "wien>mill"},
 		{"-pairs " + homes, "16 pairs (4 x 4 places)", "wien>wien"},
 		{"-pairs " + homes + "," + other + "," + list, "3 pairs (3 of 4 x 2 places)", "paris>mill"},
-		{"-pairs " + homes + "," + other + " -with mode=walk,bike,car:2km", "24 pairs (4 x 2 places x 3 of mode)", "wien>mill>bike"},
+		{"-pairs " + homes + "," + other + " -with mode=walk,bike,car:2km",
+			"24 pairs (4 x 2 places x 3 of mode)", "wien>mill>bike"},
 		{"-points " + homes + " -with mode=walk,car:2km", "8 pairs (4 places x 2 of mode)", "roma>car"},
 		{"-pairs " + homes + "," + other + " -devices 500", "8 pairs (4 x 2 places)", "wien>mill"}, // discs, no codes
 	} {

@@ -152,3 +152,13 @@ func TestFlowsSeen(t *testing.T) {
 		t.Errorf("reports of another channel are seen in groups")
 	}
 }
+
+// TestFlowsError: of many pairs a reader is told that the error is likely to be larger than stated.
+func TestFlowsError(t *testing.T) {
+	for n, want := range map[int]bool{maxTested: false, maxTested + 1: true} {
+		m := Map{Estimate: Estimate{Estimator: ByMap, Shares: make([]float64, n), Error: &Error{}}, pairs: true}
+		if got := strings.Contains(m.Assumes("even"), "larger than stated"); got != want {
+			t.Errorf("of %d pairs: %v", n, got)
+		}
+	}
+}

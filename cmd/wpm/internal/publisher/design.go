@@ -15,6 +15,7 @@ import (
 	"github.com/wpm-go/wpm/cmd/wpm/internal/planning"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
 	"github.com/wpm-go/wpm/device"
+	"github.com/wpm-go/wpm/estimate"
 	forecasts "github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/plane"
@@ -217,7 +218,11 @@ func (plan designPlan) publish(c *cli.Command, d *wpm.Design) (policy.Policy, []
 	cfg := plan.config(c)
 	cfg.Mode, cfg.WorkLimit = policy.Mode(c.String("mode")), c.Duration("work-limit")
 	cfg.OutputLabels = plan.geometry.Outputs
-	return checked(d.Publish(cfg))
+	p, err := d.Publish(cfg)
+	if err == nil && plan.geometry.Pairs != "" && cfg.Mode == policy.Mixture {
+		err = mappable(p, estimate.MaxRuns)
+	}
+	return checked(p, err)
 }
 
 // config is what the flags say of any policy.
