@@ -244,7 +244,7 @@ func TestKinds(t *testing.T) {
 		for _, eps := range []string{"1/1000", "1", "30"} {
 			for _, devices := range []int{1, 1000, plan.MaxDevices} {
 				p := predict(t, l, c, eps, devices)
-				for _, d := range []plan.Distance{p.Guess, *p.Raw, p.Map, p.Ratio, {p.Disc, p.HalfWidth, 0}} {
+				for _, d := range []plan.Distance{p.Guess, *p.Raw, p.Map, p.Ratio, {p.Disc, p.HalfWidth, 0, 0}} {
 					for _, v := range []float64{d.Mean, d.Low, d.High} {
 						if !(v >= 0 && v <= 1e5) {
 							t.Errorf("%s, eps %s, %d devices: %+v", name, eps, devices, p)
@@ -315,6 +315,21 @@ func TestErrors(t *testing.T) {
 		estimate.Settings{Progress: func(done, total int) { seen = append(seen, done, total) }}); err != nil ||
 		len(seen) != 2*plan.Worlds || seen[2*plan.Worlds-2] != seen[1] {
 		t.Errorf("progress %v, %v", seen, err)
+	}
+}
+
+// TestMoreDevices: one chance stands behind the forecasts for all numbers of devices, so that a fifth more make a better
+// map, and the least number for a target is no matter of luck.
+func TestMoreDevices(t *testing.T) {
+	c := grid(t, 5, 5, 1)
+	l := planner(t, plan.Problem{Cost: c, Prior: town(5)})
+	last := math.Inf(1)
+	for _, n := range []int{100, 120, 150, 200, 250, 300, 350, 400, 500, 600} {
+		p := predict(t, l, c, "4", n)
+		if !(p.Map.Mean < last) || !(p.Map.StandardError > 0 && p.Map.StandardError < p.Map.Mean/4) {
+			t.Errorf("%d devices: %+v, after %v", n, p.Map, last)
+		}
+		last = p.Map.Mean
 	}
 }
 
@@ -398,7 +413,7 @@ func Example() {
 		fmt.Printf("eps %s: guess %.1f, map %.1f sides of the square; signal %v\n", level, p.Guess.Mean, p.Map.Mean, p.Signal)
 	}
 	// Output:
-	// eps 1/10: guess 0.2, map 0.2 sides of the square; signal none
+	// eps 1/10: guess 0.2, map 0.2 sides of the square; signal weak
 	// eps 4: guess 0.2, map 0.0 sides of the square; signal ok
 }
 

@@ -23,6 +23,8 @@ type Distance struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`  // 90 % of the worlds are at least here
 	High float64 `json:"high"` // and 90 % at most here
+	// StandardError is that of Mean: of the worlds, as drawn from all of their kind, and of what the devices draw in them.
+	StandardError float64 `json:"standard_error"`
 }
 
 // Prediction is for one mechanism and one number of devices. Distances are W_p, in the unit of the places.
@@ -306,9 +308,11 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 // grounded says that at least half of the error of the map is the floor: more devices do not make it better by much.
 func (p Prediction) grounded() bool { return p.Floor > 0 && p.Floor >= p.Map.Mean/2 }
 
-// draw returns counts with the law of n releases, as a chain of binomial ones.
+// draw returns counts with the law of n releases, as a chain of binomial ones. Each is the quantile of a number that the
+// world and the output have, whatever n is: so the same chance stands behind all numbers of devices, and their forecasts
+// differ by what more devices are worth.
 func draw(law []float64, n, world int) []uint64 {
-	r := generator(world, uint64(n))
+	r := generator(world, chance)
 	counts := make([]uint64, len(law))
 	tail, last := make([]float64, len(law)+1), 0 // sums from j on
 	for j := len(law) - 1; j >= 0; j-- {
@@ -319,14 +323,39 @@ func draw(law []float64, n, world int) []uint64 {
 	}
 	left := float64(n)
 	for j, q := range law[:last] {
+		u := max(r.Float64(), 0x1p-54)
 		if q > 0 && left > 0 {
-			c := distuv.Binomial{N: left, P: q / tail[j], Src: r}.Rand()
+			c := quantile(u, left, min(q/tail[j], 1))
 			counts[j] = uint64(c)
 			left -= c
 		}
 	}
 	counts[last] = uint64(left)
 	return counts
+}
+
+// smooth is the variance from which on a binomial quantile is that of its expansion, to its skewness: the next term is
+// below a tenth at four standard deviations.
+const smooth = 100
+
+// quantile returns the least c with P(X <= c) >= u, for X binomial with n trials of chance p; of a large variance, the
+// nearest whole number to an expansion of it (Cornish and Fisher).
+func quantile(u, n, p float64) float64 {
+	if p > 0.5 {
+		return n - quantile(1-u, n, 1-p)
+	}
+	if variance := n * p * (1 - p); variance >= smooth {
+		z := distuv.UnitNormal.Quantile(max(u, 0x1p-54))
+		return min(max(math.Round(n*p+math.Sqrt(variance)*z+(1-2*p)*(z*z-1)/6), 0), n)
+	}
+	term := math.Exp(n * math.Log1p(-p)) // above e^-280, by p and the variance
+	c, sum := 0.0, term
+	for sum < u && c < n && (c < n*p || term > 0x1p-60*sum) {
+		c++
+		term *= (n - c + 1) / c * (p / (1 - p))
+		sum += term
+	}
+	return c
 }
 
 // summary takes the mean, and the values that another world is above with probability 0.9, and below: of n values the
@@ -337,6 +366,10 @@ func summary(x []float64) Distance {
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
+	square := 0.0
+	for _, v := range x {
+		square += (v - mean) * (v - mean)
+	}
 	n := max((len(sorted)+1)/10, 1) - 1
-	return Distance{mean, sorted[n], sorted[len(sorted)-1-n]}
+	return Distance{mean, sorted[n], sorted[len(sorted)-1-n], math.Sqrt(square / float64(len(x)) / max(float64(len(x)-1), 1))}
 }

@@ -17,6 +17,8 @@ const (
 	tilted = 0.15
 	// seed starts the generators of worlds and of counts.
 	seed = 0x77706d20706c616e
+	// chance is the purpose of the generator of counts; that of a world's map is 0.
+	chance = 1
 	// sources is how many places a field is a sum around.
 	sources = 64
 	// tiltLength is that of the field by which mass moves between regions, and steepest how much of it is tried.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	_ "github.com/wpm-go/wpm/internal/numtest"
 	"pgregory.net/rapid"
 
@@ -199,5 +201,44 @@ func TestDraw(t *testing.T) {
 	}
 	if counts := draw([]float64{0, 0, 1}, 7, 0); counts[2] != 7 {
 		t.Errorf("one output: %v", counts)
+	}
+}
+
+// TestQuantile: of a small variance the quantile is exact, of a large one it is at most one off, between four standard
+// deviations.
+func TestQuantile(t *testing.T) {
+	for _, n := range []float64{1, 7, 150, 399, 401, 5000, 1e6} {
+		for _, p := range []float64{1e-12, 1e-3, 0.02, 0.3, 0.5, 0.7, 0.999} {
+			b, off := distuv.Binomial{N: n, P: p}, 0.0
+			if n*p*(1-p) >= smooth {
+				off = 1
+			}
+			for _, u := range []float64{0x1p-54, 1e-4, 0.1, 0.37, 0.5, 0.8, 0.999, 1 - 1e-4} {
+				if u < 1e-5 && (off > 0 || p > 0.5) { // 1 - u is 1
+					continue
+				}
+				c := quantile(u, n, p)
+				// of the distribution function, which rounds
+				if !(c >= 0 && c <= n) || !(b.CDF(c+off) >= u*(1-1e-9)) || c > off && !(b.CDF(c-1-off) <= u*(1+1e-9)) {
+					t.Errorf("%v of %v trials of %v: %v", u, n, p, c)
+				}
+			}
+		}
+	}
+}
+
+// TestSameChance: in standard units, the counts of a world are the same for any number of devices, but for rounding and
+// skewness.
+func TestSameChance(t *testing.T) {
+	law := []float64{.4, .3, .2, .1}
+	for world := range 10 {
+		few, many := draw(law, 100_000, world), draw(law, 10_000_000, world)
+		for j, q := range law {
+			units := func(c uint64, n float64) float64 { return (float64(c) - n*q) / math.Sqrt(n*q*(1-q)) }
+			// A count is rounded by 1/2, and so are those before it; (z^2 - 1)/6 is below 2 for z below 3.5.
+			if a, b := units(few[j], 1e5), units(many[j], 1e7); math.Abs(a-b) > 5/math.Sqrt(1e5*q*(1-q)) {
+				t.Errorf("world %d, output %d: %v and %v", world, j, a, b)
+			}
+		}
 	}
 }

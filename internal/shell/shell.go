@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
@@ -128,11 +129,11 @@ func Grid(c *cli.Command) (rows, cols int, err error) {
 	return rows, cols, err
 }
 
-// Progress returns a callback that draws a bar on stderr if that is a terminal, and does nothing otherwise.
+// Progress returns a callback that draws a bar on stderr if that is a terminal, and else writes a line every ten seconds.
 func Progress(stderr io.Writer) func(done, total int, what string) {
 	f, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return func(int, int, string) {}
+		return lines(stderr, time.Now)
 	}
 	var bar *progressbar.ProgressBar
 	last := ""
@@ -152,6 +153,20 @@ func Progress(stderr io.Writer) func(done, total int, what string) {
 		}
 		bar.ChangeMax(total)
 		_ = bar.Set(done)
+	}
+}
+
+// seldom is how long a command is silent before a line of progress, and between two of them.
+const seldom = 10 * time.Second
+
+// lines writes progress for a log.
+func lines(w io.Writer, now func() time.Time) func(done, total int, what string) {
+	last := now()
+	return func(done, total int, what string) {
+		if t := now(); t.Sub(last) >= seldom {
+			last = t
+			fmt.Fprintf(w, "%s: %d of %d\n", what, done, total)
+		}
 	}
 }
 

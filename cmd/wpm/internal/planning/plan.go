@@ -147,7 +147,7 @@ func inUnits(p plan.Prediction, scale float64) plan.Prediction {
 		p.Raw, list = &raw, append(list, &raw)
 	}
 	for _, d := range list {
-		d.Mean, d.Low, d.High = d.Mean*scale, d.Low*scale, d.High*scale
+		*d = plan.Distance{Mean: d.Mean * scale, Low: d.Low * scale, High: d.High * scale, StandardError: d.StandardError * scale}
 	}
 	p.Floor *= scale
 	return p
@@ -521,7 +521,7 @@ func (p Card) print(out io.Writer) error {
 	fmt.Fprintf(&b, "%s. Distances to the truth are %s, in %s: means of %d simulated worlds.\n\n", p.Geometry, p.quantity,
 		p.Unit, p.Worlds)
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "eps\tdevices\tguess\traw\tmap\t90 %% within\tmap/guess\tdisc\tquarter, +-\tsignal\t%s\n", p.boundsHead())
+	fmt.Fprintf(w, "eps\tdevices\tguess\traw\tmap\t+-\t90 %% within\tmap/guess\tdisc\tquarter, +-\tsignal\t%s\n", p.boundsHead())
 	for _, r := range p.Rows {
 		ratio := fmt.Sprintf("%.2f", r.Ratio.Mean)
 		if !p.Prior {
@@ -531,8 +531,8 @@ func (p Card) print(out io.Writer) error {
 		if r.Raw != nil {
 			raw = fmt.Sprintf("%.3g", r.Raw.Mean)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%.3g\t%s\t%.3g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t%s\n",
-			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, p.signal(r.Prediction),
+		fmt.Fprintf(w, "%s\t%d\t%.3g\t%s\t%.3g\t%.1g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t%s\n",
+			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.StandardError, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, p.signal(r.Prediction),
 			r.cells())
 	}
 	w.Flush()
@@ -542,8 +542,8 @@ func (p Card) print(out io.Writer) error {
 	}
 	fmt.Fprint(&b, `
 guess: the even map, without a release. raw: the releases as they are, whose bias no number of devices lowers.
-A policy with codes has no raw map, because a release of it is a code, and not a place. 90 % within: nine of ten
-worlds are at most that far off. disc: a release favours places near the true one; they are this part of all places.
+A policy with codes has no raw map, because a release of it is a code, and not a place. +-: the standard error of map,
+of the worlds and of chance, which are the same in all lines. 90 % within: nine of ten worlds are at most that far off. disc: a release favours places near the true one; they are this part of all places.
 quarter, +-: by how many percentage points the share of a quarter of the places is known, as half of a 90 % interval.
 signal: ok if the map is at most 0.7 times as far from the truth as the guess, none if more than 0.95 times, else
 weak. It is not ok where half of the error comes from places with the same report odds.
@@ -572,7 +572,8 @@ weak. It is not ok where half of the error comes from places with the same repor
 func (p Card) printTarget(b *bytes.Buffer) {
 	all := !slices.ContainsFunc(p.Rows, func(r Row) bool { return !*r.Met })
 	if all {
-		fmt.Fprintf(b, "\nEach line is the least choice whose map is within %v %s, on average; the one before it is not.\n",
+		fmt.Fprintf(b, "\nEach line is the least choice whose map is within %v %s, on average; the one before it is not. Other worlds\n"+
+			"would give another choice: their maps are farther off than here by +- in one of six. Add devices for that.\n",
 			*p.Target, p.Unit)
 		return
 	}
