@@ -113,11 +113,11 @@ func shards(t *testing.T, dir string, p policy.Policy) {
 			odd = append(odd, good+string([]byte{byte(b)}))
 		}
 	}
-	write(t, dir, "shards/a.txt", text(3000)+strings.Join(odd, "\n")+"\n"+text(20))
-	write(t, dir, "shards/b.txt.gz", zipped(t, text(2000), "", strings.Join(odd, "\n")+"\n", text(500)))
-	write(t, dir, "shards/c.txt", strings.TrimSuffix(text(10), "\n")) // the last line has no end
-	write(t, dir, "shards/d.txt", "")
-	write(t, dir, "shards/e f.txt", "\ufeff"+good+"\n"+good+"\n")
+	write(t, dir, "shards/e/a.txt", text(3000)+strings.Join(odd, "\n")+"\n"+text(20))
+	write(t, dir, "shards/e/b.txt.gz", zipped(t, text(2000), "", strings.Join(odd, "\n")+"\n", text(500)))
+	write(t, dir, "shards/e/c.txt", strings.TrimSuffix(text(10), "\n")) // the last line has no end
+	write(t, dir, "shards/e/d.txt", "")
+	write(t, dir, "shards/e/e f.txt", "\ufeff"+good+"\n"+good+"\n")
 }
 
 func write(t *testing.T, dir, name, text string) {
@@ -134,7 +134,7 @@ func write(t *testing.T, dir, name, text string) {
 // counted counts the shards as wpm count does.
 func counted(t *testing.T, dir string, p policy.Policy) aggregate.Counts {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "shards", "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "shards", "e", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,10 +191,11 @@ func read(t *testing.T, counts, refused string, outputs int) answer {
 	return a
 }
 
-// policyRow fills in what a user writes by hand.
-func policyRow(block string, p policy.Policy) string {
+// filled fills in what a user writes by hand.
+func filled(block, epoch string, p policy.Policy) string {
 	id := p.ID()
-	return strings.NewReplacer(":'id'", fmt.Sprintf("'%x'", id), ":outputs", strconv.Itoa(p.Outputs())).Replace(block)
+	return strings.NewReplacer(":'id'", fmt.Sprintf("'%x'", id), ":outputs", strconv.Itoa(p.Outputs()), ":'epoch'", "'"+epoch+"'").
+		Replace(block)
 }
 
 func openDuckDB(t *testing.T) *sql.DB {
@@ -222,10 +223,10 @@ func byDuckDB(t *testing.T, dir string, p policy.Policy) answer {
 	if out, err := exec.Command("bash", "-c", blocks["plain"]).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, query := range []string{policyRow(blocks["policy"], p), blocks["duckdb"], blocks["group"], blocks["verdicts"],
+	for _, query := range []string{blocks["policy"], blocks["duckdb"], blocks["group"], blocks["verdicts"],
 		"COPY (" + blocks["counts"] + ") TO 'counts.csv' (HEADER)",
 		"COPY (" + strings.TrimSuffix(strings.TrimSpace(blocks["refused"]), ";") + ") TO 'refused.csv' (HEADER)"} {
-		do(t, db, query)
+		do(t, db, filled(query, "e", p))
 	}
 	return read(t, text(t, "counts.csv"), text(t, "refused.csv"), p.Outputs())
 }
@@ -253,8 +254,8 @@ func TestDuckDBCodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := strings.SplitN(b.String(), "\n", 2) // without the mark
-		write(t, filepath.Join(dir, strconv.Itoa(n)), "shards/"+strconv.Itoa(n), lines[1])
-		write(t, dir, "shards/"+strconv.Itoa(n), lines[1])
+		write(t, filepath.Join(dir, strconv.Itoa(n)), "shards/e/"+strconv.Itoa(n), lines[1])
+		write(t, dir, "shards/e/"+strconv.Itoa(n), lines[1])
 		if err := sum.Add(counted(t, filepath.Join(dir, strconv.Itoa(n)), p)); err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +331,7 @@ func TestDuckDBTraps(t *testing.T) {
 	bad := []byte(whole)
 	bad[len(bad)-8] ^= 1
 	good := report(p.ID(), 1)
-	load := sqlBlocks(t)["duckdb"]
+	load := strings.NewReplacer("epoch, line", "line", "'epoch': 'VARCHAR', ", "", "plain/*/*", "plain/*").Replace(sqlBlocks(t)["duckdb"])
 	asIs := strings.Replace(load, ", compression = 'none'", ", strict_mode = false", 1)
 	latin1 := strings.Replace(asIs, "header", "encoding = 'latin-1', header", 1)
 	if asIs == load || latin1 == asIs {
@@ -446,11 +447,43 @@ func TestPostgres(t *testing.T) {
 	psql := []string{"psql", "-qX", "-v", "ON_ERROR_STOP=1"}
 	c.run(t, blocks["postgres"], psql...)
 	c.run(t, "", "bash", "-c", blocks["plain"]+blocks["load"])
-	c.run(t, policyRow(blocks["policy"], p)+blocks["group"]+blocks["verdicts"], psql...)
 	csvOf := func(query string) string { return c.run(t, query, append(psql, "--csv")...) }
-	got := read(t, csvOf(blocks["counts"]+";"), csvOf(blocks["refused"]), kv)
-	if d := cmp.Diff(want(counted(t, c.dir, p)), got); d != "" {
+	of := func(epoch string) answer {
+		return read(t, csvOf(filled(blocks["counts"], epoch, p)+";"), csvOf(filled(blocks["refused"], epoch, p)), kv)
+	}
+	c.run(t, filled(blocks["policy"], "e", p)+blocks["group"]+blocks["verdicts"], psql...)
+	once := want(counted(t, c.dir, p))
+	if d := cmp.Diff(once, of("e")); d != "" {
 		t.Error(d)
+	}
+
+	// The next month, by the same blocks; a report of it, and another by the same token.
+	if err := os.RemoveAll(filepath.Join(c.dir, "shards", "e")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, c.dir, "shards/f/a", report(p.ID(), 7)+"\n"+report(p.ID(), 8)+"\nnothing\n")
+	c.run(t, blocks["postgres"], psql...)
+	c.run(t, "", "bash", "-c", blocks["plain"]+"rm -r plain/e\n"+blocks["load"])
+	c.run(t, blocks["inbox"]+blocks["inbox"], psql...)
+	for _, in := range [][3]string{{"f", "anna", "7"}, {"f", "anna", "9"}, {"f", "bob", "9"}, {"f", "bob", "9"}, {"g", "anna", "9"}} {
+		index, err := strconv.ParseUint(in[2], 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.run(t, blocks["receive"], append(psql, "-v", "epoch="+in[0], "-v", "token="+in[1], "-v", "line="+report(p.ID(), uint32(index)))...)
+	}
+	c.run(t, filled(blocks["policy"], "f", p)+blocks["group"]+blocks["verdicts"], psql...)
+	if d := cmp.Diff(once, of("e")); d != "" {
+		t.Errorf("the first month: %s", d)
+	}
+	two := answer{make([]uint64, kv), map[string]uint64{"malformed": 1}}
+	two.Reports[7], two.Reports[8], two.Reports[9] = 2, 1, 1
+	if d := cmp.Diff(two, of("f")); d != "" {
+		t.Errorf("the second month: %s", d)
+	}
+	none := answer{make([]uint64, kv), map[string]uint64{"other-policy": 1}}
+	if d := cmp.Diff(none, of("g")); d != "" {
+		t.Errorf("an epoch without a policy: %s", d)
 	}
 }
 
@@ -461,8 +494,8 @@ func TestPlain(t *testing.T) {
 	for name, text := range map[string]string{"cut": whole[:len(whole)-1],
 		"sum": whole[:len(whole)-8] + "1234" + whole[len(whole)-4:]} {
 		dir := t.TempDir()
-		write(t, dir, "shards/a", text)
-		write(t, dir, "shards/b", "")
+		write(t, dir, "shards/e/a", text)
+		write(t, dir, "shards/e/b", "")
 		cmd := exec.Command("bash", "-c", sqlBlocks(t)["plain"])
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err == nil {
