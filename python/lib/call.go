@@ -92,7 +92,7 @@ func init() { // not a literal: operations start others
 		"project-one": projectOne, "project-many": projectMany,
 		"solve": solve, "design": design, "rows": rows, "cost": costOf, "publish": publish, "policy": readPolicy, "plan": predict,
 		"report": readReport,
-		"count":  count, "counts": readCounts, "simulate": simulate,
+		"count":  count, "counts": readCounts, "readcounts": readFile, "simulate": simulate,
 		"panic": throw,
 	}
 }

@@ -3,15 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/aggregate/reports"
+	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/simulation"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -156,6 +159,64 @@ func readCounts(_ context.Context, r request) (answer, error) {
 		}
 	}
 	return answerCounts(sum.Counts(), nil)
+}
+
+// readFile reads a file of counts: partial ones, or of a policy a table as CSV, which becomes its own shard.
+func readFile(_ context.Context, r request) (answer, error) {
+	var in struct {
+		Path   string  `json:"path"`
+		Policy string  `json:"policy"` // empty for none
+		Epoch  *string `json:"epoch"`
+	}
+	if err := r.decode(&in); err != nil {
+		return answer{}, err
+	}
+	f, err := openFile(in.Path)
+	if err != nil {
+		return answer{}, err
+	}
+	defer f.Close()
+	var p policy.Policy
+	labels := []string{}
+	if in.Policy != "" {
+		if p, err = policy.Decode([]byte(in.Policy)); err != nil {
+			return answer{}, fmt.Errorf("%w: %w", errRefused, err)
+		}
+		labels = places.Labels(p.OutputLabel, p.Outputs())
+	}
+	hash := sha256.New()
+	size := new(counted)
+	c, table, err := reports.ReadCounts(io.TeeReader(f, io.MultiWriter(hash, size)), in.Path, labels)
+	switch {
+	case in.Policy == "" && (table || err != nil && !errors.Is(err, aggregate.ErrFormat)):
+		return answer{}, fmt.Errorf("%s: these are not partial counts; a table of counts states no policy, so give it", in.Path)
+	case err != nil:
+		return answer{}, err
+	case table:
+		if err := aggregate.CheckReports(p, c.Reports); err != nil {
+			return answer{}, fmt.Errorf("%s: %w", in.Path, err)
+		}
+		c.Policy = p.ID()
+		if in.Epoch != nil {
+			c.Epoch = *in.Epoch
+		}
+		c.Shards = []aggregate.Shard{{ID: filepath.Base(in.Path), SHA256: [32]byte(hash.Sum(nil)), Bytes: uint64(*size), Lines: c.Lines}}
+	case in.Epoch != nil && *in.Epoch != c.Epoch:
+		return answer{}, fmt.Errorf("%s: %w: %q, want %q", in.Path, aggregate.ErrEpoch, c.Epoch, *in.Epoch)
+	case in.Policy != "":
+		if err := c.Belongs(p); err != nil {
+			return answer{}, fmt.Errorf("%s: %w", in.Path, err)
+		}
+	}
+	return answerCounts(c, nil)
+}
+
+// counted is how many bytes were written.
+type counted uint64
+
+func (n *counted) Write(b []byte) (int, error) {
+	*n += counted(len(b))
+	return len(b), nil
 }
 
 // simulate draws the reports of made-up devices: counts of them, and the file that wpm simulate writes.

@@ -183,6 +183,41 @@ class TestCounts(unittest.TestCase):
         with self.assertRaisesRegex(wpm.InputError, "epoch"):
             a + other
 
+    def test_table(self):
+        """A table of counts, as a warehouse makes, is read as wpm aggregate -counts reads it; it needs its policy."""
+        p = wpm.design(RING, 2).publish(labels=list("abcdef"), output_labels=list("abcdef"))
+        part = p.count([report(p, j) for j in (0, 1, 1, 5)], epoch="2026-11")
+        with tempfile.TemporaryDirectory() as folder:
+            def file(name, text):
+                path = os.path.join(folder, name)
+                with open(path, "w") as f:
+                    f.write(text)
+                return path
+            for name, text in {"index": "index,count\n1,2\n0,1\n5,1\n", "label": "label,count\na,1\nf,1\nb,2\n"}.items():
+                path = file(name, text)
+                c = wpm.Counts.read(path, p, epoch="2026-11")
+                self.assertEqual((list(c.reports), c.policy, c.epoch, c.total), ([1, 2, 0, 0, 0, 1], p.id, "2026-11", 4))
+                np.testing.assert_array_equal(wpm.estimate(c, p).map, wpm.estimate(part, p).map)
+                self.assertEqual((c + part).total, 8)
+                with self.assertRaisesRegex(wpm.InputError, "twice"):
+                    c + wpm.Counts.read(path, p, epoch="2026-11")
+                with self.assertRaisesRegex(wpm.InputError, "states no policy"):
+                    wpm.Counts.read(path)
+            for bad in ("index,count\n6,1\n", "index,count\n1,1\n1,2\n", "label,count\nz,1\n", "index,count\n1,-1\n", "nothing"):
+                with self.assertRaises(wpm.InputError):
+                    wpm.Counts.read(file("bad", bad), p)
+            path = file("part", part.text)
+            with open(path, "rb") as f, gzip.open(path + ".gz", "wb") as z:
+                z.write(f.read())
+            for path in (path, path + ".gz"):
+                self.assertEqual(wpm.Counts.read(path, p, epoch="2026-11").text, part.text)
+            with self.assertRaisesRegex(wpm.InputError, "epoch"):
+                wpm.Counts.read(path, p, epoch="2026-12")
+            with self.assertRaisesRegex(wpm.InputError, "policy"):
+                wpm.Counts.read(path, wpm.design(RING, 3).publish())
+            with self.assertRaises(wpm.InputError):
+                wpm.Counts.read(os.path.join(folder, "absent"))
+
     def test_broken(self):
         """No change of one byte is read as counts, but for those that change nothing."""
         p = wpm.design(RING, 2).publish()
@@ -241,7 +276,7 @@ class TestSimulate(unittest.TestCase):
 
     def test_labels(self):
         pandas, sparse = need("pandas"), need("scipy.sparse")
-        p = wpm.design(RING, 2).publish(labels=list("abcdef"))
+        p = wpm.design(RING, 2).publish(labels=list("abcdef"), output_labels=list("abcdef"))
         want = wpm.simulate(p, [0, 0, 5, 0, 0, 1], devices=500).reports
         self.assertEqual(list(want.index), list("abcdef"))
         s = pandas.Series([5, 1, 0, 0, 0, 0], list("cfabde"))

@@ -72,10 +72,26 @@ class Counts:
         return self
 
     @classmethod
-    def read(cls, path):
-        """Read a file of counts."""
-        with open(path, "rb") as f:
-            return cls(f.read())
+    def read(cls, path, policy=None, *, epoch=None):
+        """Read a file of counts, gzipped or not: all that ``wpm aggregate -counts`` takes.
+
+        Parameters
+        ----------
+        path : str or path
+            Partial counts; or of a policy a table as CSV, with the header label,count or index,count, such as a warehouse
+            makes. What is not in it counts 0.
+        policy : Policy, optional
+            The policy that they are of: of partial counts it is checked, and a table does not state it.
+        epoch : str, optional
+            The epoch that they are of: the same.
+        """
+        from ._mechanism import Policy
+
+        if policy is not None and not isinstance(policy, Policy):
+            policy = Policy(policy)
+        args = {"path": os.fsdecode(path), "policy": "" if policy is None else policy.text,
+                "epoch": None if epoch is None else label(epoch)}
+        return cls._made(*_lib.call("readcounts", args), None if policy is None else policy._output_names)
 
     def write(self, path):
         """Write a file of counts. An existing file is an error."""
