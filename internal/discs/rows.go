@@ -14,9 +14,7 @@ type Rows struct {
 	thresholds []int32
 	box        *ldp.Polytope
 	base       uint64 // sum lo
-	// Sums over the positions before one: of lo, and of hi - lo, modulo 2^64 and in floats.
-	lo, width []uint64
-	about     []float64
+	lo, width  Sums   // of lo, and of hi - lo
 }
 
 // Of returns the rows of a policy whose geometry is points or a grid, and nil for any other policy.
@@ -41,22 +39,10 @@ func Of(p policy.Policy) *Rows {
 		r.in = r.out
 	}
 	r.Tree = NewTree(r.out, axes)
-	r.lo, r.width, r.about = make([]uint64, kv+1), make([]uint64, kv+1), make([]float64, kv+1)
-	for n, j := range r.cols {
-		lo := box.Lo(int(j))
-		width := box.Hi(int(j)) - lo
-		r.lo[n+1], r.width[n+1], r.about[n+1] = r.lo[n]+lo, r.width[n]+width, r.about[n]+float64(width)
-	}
-	r.base = r.lo[kv]
+	r.lo, r.width = r.Sums(box.Lo), r.Sums(func(j int) uint64 { return box.Hi(j) - box.Lo(j) })
+	r.base = r.lo.exact[kv]
 	return r
 }
-
-// Order returns the output at each position. It must not be changed.
-func (r *Rows) Order() []int32 { return r.cols }
-
-// tooMuch is above all sums that a row can have, by more than floats are off: their sums have at most 2^20 terms of at
-// most 2^62, so that each of 2^20 roundings loses 2^29 at most. Below it, a sum modulo 2^64 is the sum.
-const tooMuch = 1 << 63
 
 // Disc appends to spans the positions of the outputs that row i has at hi, and returns its threshold and what the
 // threshold has above lo. ok is false if the threshold is wrong, and the row the policy's fallback.
@@ -69,13 +55,9 @@ func (r *Rows) Disc(i int, spans []int32) (_ []int32, threshold int, rest uint64
 	}
 	from := len(spans)
 	spans = r.Before(x, key, t, spans)
-	sum, about := uint64(0), 0.0
-	for s := from; s < len(spans); s += 2 {
-		sum += r.width[spans[s+1]] - r.width[spans[s]]
-		about += r.about[spans[s+1]] - r.about[spans[s]]
-	}
+	sum, ok := r.width.Of(spans[from:])
 	left := r.box.Total() - r.base
-	if about >= tooMuch || sum > left || left-sum > r.box.Hi(int(t))-r.box.Lo(int(t)) {
+	if !ok || sum > left || left-sum > r.box.Hi(int(t))-r.box.Lo(int(t)) {
 		return spans, int(t), 0, false
 	}
 	return spans, int(t), left - sum, true
@@ -93,13 +75,13 @@ func (r *Rows) Draw(i int, word uint64) (j int, ok bool) {
 		return int(r.cols[int(from)+n])
 	}
 	if x < r.base {
-		return find(r.lo, 0, int32(len(r.cols)), x), true
+		return find(r.lo.exact, 0, int32(len(r.cols)), x), true
 	}
 	x -= r.base
 	for s := 0; s < len(spans); s += 2 {
-		part := r.width[spans[s+1]] - r.width[spans[s]]
+		part := r.width.exact[spans[s+1]] - r.width.exact[spans[s]]
 		if x < part {
-			return find(r.width, spans[s], spans[s+1], x), true
+			return find(r.width.exact, spans[s], spans[s+1], x), true
 		}
 		x -= part
 	}

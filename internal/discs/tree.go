@@ -82,6 +82,17 @@ func (t *Tree) Before(x []int32, key uint64, col int32, spans []int32) []int32 {
 		}
 		spans = append(spans, from, to)
 	}
+	t.Between(x, key, key, add, func(p int32, _ uint64) {
+		if t.cols[p] < col {
+			add(p, p+1)
+		}
+	})
+	return spans
+}
+
+// Between calls inside with the positions from (included) to (excluded) of outputs of a key less than least, and see with
+// each position whose key is from least to most. The positions ascend.
+func (t *Tree) Between(x []int32, least, most uint64, inside func(from, to int32), see func(p int32, key uint64)) {
 	var stack [64]int32 // of nodes: each level halves the positions, which are fewer than 2^31
 	for top := 1; top > 0; {
 		top--
@@ -95,9 +106,9 @@ func (t *Tree) Before(x []int32, key uint64, col int32, spans []int32) []int32 {
 			far = square(far, max(-below, -above))
 		}
 		switch {
-		case near > key:
-		case far < key:
-			add(n.from, n.to)
+		case near > most:
+		case far < least:
+			inside(n.from, n.to)
 		case n.right > 0:
 			stack[top], stack[top+1] = n.right, at+1
 			top += 2
@@ -108,11 +119,45 @@ func (t *Tree) Before(x []int32, key uint64, col int32, spans []int32) []int32 {
 					d := int64(v) - int64(t.points[int(p)*t.axes+a])
 					k += uint64(d) * uint64(d)
 				}
-				if k < key || k == key && t.cols[p] < col {
-					add(p, p+1)
+				if k < least {
+					inside(p, p+1)
+				} else if k <= most {
+					see(p, k)
 				}
 			}
 		}
 	}
-	return spans
 }
+
+// Sums are sums of weights over the positions before each, modulo 2^64 and in floats.
+type Sums struct {
+	exact []uint64
+	about []float64
+}
+
+// tooMuch is above all sums that are asked for, by more than floats are off: their sums have at most 2^20 terms of at
+// most 2^62, so that each of 2^20 roundings loses 2^29 at most. Below it, a sum modulo 2^64 is the sum.
+const tooMuch = 1 << 63
+
+// Sums returns those of a weight of each output, at most 2^62.
+func (t *Tree) Sums(weight func(col int) uint64) Sums {
+	s := Sums{make([]uint64, len(t.cols)+1), make([]float64, len(t.cols)+1)}
+	for n, j := range t.cols {
+		w := weight(int(j))
+		s.exact[n+1], s.about[n+1] = s.exact[n]+w, s.about[n]+float64(w)
+	}
+	return s
+}
+
+// Of returns the sum over the positions of spans; ok is false if it is 2^63 or more.
+func (s Sums) Of(spans []int32) (sum uint64, ok bool) {
+	about := 0.0
+	for n := 0; n < len(spans); n += 2 {
+		sum += s.exact[spans[n+1]] - s.exact[spans[n]]
+		about += s.about[spans[n+1]] - s.about[spans[n]]
+	}
+	return sum, about < tooMuch
+}
+
+// Order returns the output at each position. It must not be changed.
+func (t *Tree) Order() []int32 { return t.cols }

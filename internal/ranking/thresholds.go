@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wpm-go/wpm/internal/discs"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -20,9 +21,9 @@ const thresholdBlock = 256
 //
 // Let r be the distance of the threshold of one input, and d that to another input. The outputs within r of the one are
 // within r + d of the other, and the same the other way round, so the threshold of the other is at a distance from r -
-// d to r + d. Inputs are taken in an order in which neighbours are near: one pass sums the widths of the outputs that
-// are nearer than that, and only those in between are ranked. What rounding might spoil, it notices, and ranks them
-// all.
+// d to r + d. Inputs are taken in an order in which neighbours are near: a tree of the outputs has the sum of the widths of
+// those that are nearer than that, and only those in between are ranked. What rounding might spoil, it notices, and
+// ranks them all.
 func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
 	ctx = wpmerr.Context(ctx)
 	switch r.Geometry.Kind {
@@ -36,19 +37,15 @@ func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 		in = out
 	}
 	k, kv := len(in)/axes, len(out)/axes
-	order := snake(out, axes)
-	t := &thresholder{axes: axes, need: box.Total(), cols: make([]column, kv), points: make([]int32, 0, len(out))}
+	t := &thresholder{tree: discs.NewTree(out, axes), need: box.Total(), box: box}
 	for j := range kv {
 		t.need -= box.Lo(j)
 	}
-	for n, j := range order { // in that order branches are easy to predict, and sums do not depend on it
-		t.cols[n] = column{box.Hi(int(j)) - box.Lo(int(j)), j}
-		t.points = append(t.points, out[int(j)*axes:][:axes]...)
-	}
+	t.sums = t.tree.Sums(t.width)
 	inputs := snake(in, axes)
 	found := make([]int32, k)
 	err := parallel.Each(ctx, (k+thresholdBlock-1)/thresholdBlock, func(block int) error {
-		var some []candidate
+		var s scratch
 		radius := math.Inf(1)
 		var last []int32
 		for _, i := range inputs[block*thresholdBlock : min((block+1)*thresholdBlock, k)] {
@@ -63,8 +60,8 @@ func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 			}
 			var best candidate
 			var ok bool
-			if best, some, ok = t.find(x, least, most, some[:0]); !ok {
-				best, some, _ = t.find(x, 0, math.MaxUint64, some[:0])
+			if best, ok = t.find(x, least, most, &s); !ok {
+				best, _ = t.find(x, 0, math.MaxUint64, &s)
 			}
 			found[i], last, radius = best.col, x, math.Sqrt(float64(best.key))
 		}
@@ -113,15 +110,19 @@ func squared(x, y []int32) (sum uint64) {
 }
 
 type thresholder struct {
-	axes   int
-	need   uint64 // what the widths up to and with the threshold sum to at least
-	cols   []column
-	points []int32 // in the order of cols
+	tree *discs.Tree
+	box  *ldp.Polytope
+	sums discs.Sums // of the widths
+	need uint64     // what the widths up to and with the threshold sum to at least
 }
 
-type column struct {
-	width uint64
-	col   int32
+// width is how much more than the least an output may have.
+func (t *thresholder) width(j int) uint64 { return t.box.Hi(j) - t.box.Lo(j) }
+
+// scratch is kept from one input to the next.
+type scratch struct {
+	spans []int32
+	some  []candidate
 }
 
 // candidate is a column with its key and width.
@@ -134,40 +135,18 @@ func (a candidate) compare(b candidate) int {
 	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.col, b.col))
 }
 
-// find returns the threshold of an input if its key is from least to most. some is scratch.
-func (t *thresholder) find(x []int32, least, most uint64, some []candidate) (best candidate, _ []candidate, ok bool) {
-	sum := uint64(0) // stops at need, or it might overflow
-	see := func(k uint64, c column) {
-		if k <= most {
-			some = append(some, candidate{k, c.width, c.col})
-		}
+// find returns the threshold of an input if its key is from least to most.
+func (t *thresholder) find(x []int32, least, most uint64, s *scratch) (best candidate, ok bool) {
+	s.spans, s.some = s.spans[:0], s.some[:0]
+	cols := t.tree.Order()
+	t.tree.Between(x, least, most, func(from, to int32) { s.spans = append(s.spans, from, to) }, func(p int32, key uint64) {
+		s.some = append(s.some, candidate{key, t.width(int(cols[p])), cols[p]})
+	})
+	sum, ok := t.sums.Of(s.spans)
+	if !ok || sum >= t.need && least > 0 {
+		return best, false
 	}
-	if t.axes == 2 {
-		x0, x1 := int64(x[0]), int64(x[1])
-		points := t.points
-		for _, c := range t.cols {
-			d, e := x0-int64(points[0]), x1-int64(points[1])
-			points = points[2:]
-			if k := uint64(d*d + e*e); k >= least {
-				see(k, c)
-			} else if sum < t.need {
-				sum += c.width
-			}
-		}
-	} else {
-		for n, c := range t.cols {
-			if k := squared(x, t.points[n*t.axes:][:t.axes]); k >= least {
-				see(k, c)
-			} else if sum < t.need {
-				sum += c.width
-			}
-		}
-	}
-	if sum >= t.need && least > 0 {
-		return best, some, false
-	}
-	best, ok = pick(some, t.need-sum)
-	return best, some, ok
+	return pick(s.some, t.need-sum)
 }
 
 // pick returns the first of the candidates, in order, up to and with which the widths sum to need. It selects as
