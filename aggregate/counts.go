@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wpm-go/wpm/policy"
+	"github.com/wpm-go/wpm/policy/ledger"
 )
 
 // Errors of partial counts. They are wrapped with what, where and the value.
@@ -100,6 +101,7 @@ type Counter struct {
 	prefix []byte // of the text of every report of the policy
 	never  []bool // outputs of weight 0
 	kind   *Kind  // of the reports, if they are not those of a policy.Policy
+	epochs ledger.Schedule
 }
 
 // Kind is what a counter has to know about the reports of a mechanism of a kind other than policy.Policy.
@@ -136,7 +138,11 @@ func NewCounter(p policy.Policy) (*Counter, error) {
 	for j := range never {
 		never[j] = box.Hi(j) == 0
 	}
-	return NewCounterOf(p.ID(), never)
+	c, err := NewCounterOf(p.ID(), never)
+	if err == nil {
+		c.epochs = p.Schedule()
+	}
+	return c, err
 }
 
 // NewCounterOf is NewCounter for a program that knows only the ID of a policy and which of its outputs have weight 0.
@@ -233,10 +239,29 @@ func (c *Counter) Join(fork *Counter) {
 // Lines returns how many lines were counted or refused.
 func (c *Counter) Lines() uint64 { return c.counts.Lines }
 
+// In returns ErrEpoch for the name of an epoch in which no device of the policy reports, because it has another form, or is
+// before its first or after its last one. A counter of NewCounterOf or of a Kind takes all, and so does an epoch that is "",
+// or of a simulation.
+func (c *Counter) In(epoch string) error {
+	if c.epochs.Epochs == ledger.Free || epoch == "" || strings.HasPrefix(epoch, SimulatedEpoch) {
+		return nil
+	}
+	if _, err := c.epochs.Number(epoch); err != nil {
+		return fmt.Errorf("%w: of the policy: %w", ErrEpoch, err)
+	}
+	return nil
+}
+
 // Counts returns what was counted, as read from these shards.
 //
-// Errors: ErrFormat if the shards do not make up the lines, or have bad IDs; ErrDuplicate; ErrLimit.
+// Errors: ErrFormat if the shards do not make up the lines, or have bad IDs; ErrDuplicate; ErrLimit; those of In, if there
+// are reports.
 func (c *Counter) Counts(epoch string, shards []Shard) (Counts, error) {
+	if c.counts.Total() > 0 {
+		if err := c.In(epoch); err != nil {
+			return Counts{}, err
+		}
+	}
 	out := c.counts
 	out.Epoch, out.Reports, out.Shards = epoch, slices.Clone(out.Reports), slices.Clone(shards)
 	slices.SortStableFunc(out.Shards, byID)

@@ -149,6 +149,9 @@ func Run(ctx context.Context, e *Env, commands []*Command, args []string) int {
 }
 
 func (e *Env) dispatch(ctx context.Context, commands []*Command, args []string) error {
+	for len(args) > 0 && slices.Contains([]string{"-q", "--q", "-quiet", "--quiet"}, args[0]) { // as of wpm
+		e.Quiet, args = true, args[1:]
+	}
 	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 		for _, c := range commands {

@@ -138,6 +138,8 @@ func TestCommands(t *testing.T) {
 		{"verify -jsno p", "", Bad, "did you mean \"json\"?"},
 		{"verify missing", "", Bad, "how to make a policy"},
 		{"verify -quiet weak", "", Yes, "verified"},
+		{"-q verify weak", "", Yes, "verified"},
+		{"-quiet", "", Yes, "Exit status"},
 		{"verify -help", "", Yes, "-policy-id HEX"},
 		{"verify -", string(encoded(t, "1", policy.Mixture)), Yes, "verified"},
 

@@ -160,8 +160,10 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("status %d, %s", status, errs)
 	}
 	for _, file := range []string{"new", "weak"} {
-		if status, _, errs := try(t, dir, "", "verify", "-quiet", file); status != Yes || errs != "" {
-			t.Errorf("-quiet %s: status %d, %s", file, status, errs)
+		for _, args := range [][]string{{"verify", "-quiet", file}, {"-q", "verify", file}} {
+			if status, _, errs := try(t, dir, "", args...); status != Yes || errs != "" {
+				t.Errorf("%s: status %d, %s", args, status, errs)
+			}
 		}
 	}
 	var out bytes.Buffer

@@ -218,3 +218,13 @@ func TestOutputsAtMost(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyList: a list that is no better than a disc says why it is taken; one that is better does not.
+func TestWhyList(t *testing.T) {
+	for devices, want := range map[string]bool{"1000": true, "3000": false} {
+		text := must(t, "", "design", "-grid", "1x30", "-eps", "4", "-devices", devices, "-o", filepath.Join(t.TempDir(), "p"))
+		if strings.Contains(text, "why a list: ") != want {
+			t.Errorf("%s devices:\n%s", devices, text)
+		}
+	}
+}

@@ -481,3 +481,26 @@ func mapFile(t *testing.T, name, stdin string, args ...string) string {
 	}
 	return string(text)
 }
+
+// TestCountEpochOfPolicy: a name that no device of the policy reports in is refused before the work, and by -partial and the
+// counter after it; that of a simulation, and any name of a policy without a schedule, is taken.
+func TestCountEpochOfPolicy(t *testing.T) {
+	dir := t.TempDir()
+	monthly, free := filepath.Join(dir, "monthly"), filepath.Join(dir, "free")
+	must(t, "", "design", "-grid", "3x3", "-eps", "2", "-epochs", "month", "-first", "2026-11", "-last", "2027-10", "-o", monthly)
+	must(t, "", "design", "-grid", "3x3", "-eps", "2", "-o", free)
+	for _, c := range []struct{ file, epoch, want string }{
+		{monthly, "2026-11", ""}, {monthly, "2027-10", ""}, {monthly, "simulation-2026-10", ""}, {free, "2026-10", ""}, {free, "any", ""},
+		{monthly, "2026-10", "before 2026-11"}, {monthly, "2027-11", "after 2027-10"}, {monthly, "2026-W50", "month"},
+		{monthly, "november", "month"},
+	} {
+		lines := reportsOf(t, c.file, 9, 0)
+		for _, args := range [][]string{{"count", "-policy", c.file, "-epoch", c.epoch, "-"},
+			{"aggregate", "-partial", filepath.Join(t.TempDir(), "part"), "-epoch", c.epoch, c.file}} {
+			status, _, errs := try(t, lines, args...)
+			if (status == device.Yes) != (c.want == "") || c.want != "" && (status != device.Bad || !strings.Contains(errs, c.want)) {
+				t.Errorf("%s: status %d, %s", args, status, errs)
+			}
+		}
+	}
+}

@@ -113,8 +113,8 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 		worst, _ := bounds.Worst.Float64()
 		least, _ := bounds.Lower.Float64()
 		u := places.UnitOfPolicy(p.Policy)
-		utility = fmt.Sprintf("worst case %.10g %s%s, at input %q; at least %.10g for any mechanism; "+
-			"recomputed, the stated bounds hold", worst, u.Costs(), u.Root(worst), p.InputLabel(bounds.Input), least)
+		utility = fmt.Sprintf("worst case %.10g %s%s, at input %q; at least %.10g %s%s for any mechanism; "+
+			"recomputed, the stated bounds hold", worst, u.Costs(), u.Root(worst), p.InputLabel(bounds.Input), least, u.Costs(), u.Root(least))
 	}
 	delete(v.JSON, "cost")
 	v.JSON["utility"] = utility

@@ -25,6 +25,8 @@ type CodesCard struct {
 	Seed    uint64 `json:"seed"`
 	Codes   int    `json:"codes"`
 	Discs   int    `json:"discs"`
+	// Fine is how many of the codes are of single places: without them, some places would have the same report odds.
+	Fine int `json:"fine"`
 	// Risk is the predicted root risk over that of the best single disc, and Gap how much smaller, relative, that of other
 	// weights can be at most, before the root.
 	Risk    float64        `json:"risk"`
@@ -88,7 +90,7 @@ func (plan *designPlan) listed(ctx context.Context, c *cli.Command) (done bool, 
 
 func (plan designPlan) portray(ctx context.Context, head Head, seed uint64, d *wpm.CodesDesign,
 	p policy.Policy) (CodesCard, error) {
-	card := CodesCard{Head: head, Devices: plan.objective.Devices, Seed: seed, Risk: d.Risk, Gap: d.Gap, Person: d.Person()}
+	card := CodesCard{Head: head, Devices: plan.objective.Devices, Seed: seed, Fine: d.Fine, Risk: d.Risk, Gap: d.Gap, Person: d.Person()}
 	for _, comp := range d.Components {
 		if comp.Colors > 0 {
 			card.Codes++
@@ -128,6 +130,10 @@ func (d CodesCard) render(asJSON bool) ([]byte, error) {
 		shell.Plural(uint64(d.Devices), "device"), d.Seed)
 	fmt.Fprintf(w, "\tpredicted error of the map: %.3g of that of the best disc; other weights of the list: at least %.3g\n",
 		d.Risk, d.Risk*math.Sqrt(1-d.Gap))
+	if d.Fine > 0 {
+		fmt.Fprintf(w, "\twhy a list: %d of the codes tell places apart that would have the same report odds without them, however many\n"+
+			"\tdevices report\n", d.Fine)
+	}
 	fmt.Fprintf(w, "one person\ta release is a set of places and no place: %.2g %% of all, as a mean\n", 100*d.Person.Share)
 	fmt.Fprintf(w, "\tthe place of the owner is in it with probability %.2g; each place in it has odds of up to %s to 1\n",
 		d.Person.Own, expText(d.Epsilon))

@@ -100,6 +100,9 @@ func countShards(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := n.In(c.String("epoch")); err != nil {
+		return fmt.Errorf("-epoch: %w", err)
+	}
 	p, err := newPart(c, append([]string{c.String("policy")}, files...))
 	if err != nil {
 		return err
