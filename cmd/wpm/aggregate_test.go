@@ -277,7 +277,7 @@ func TestAggregateCounts(t *testing.T) {
 		{"aggregate -counts - " + filepath.Join(dir, "q"), string(b), "another policy"},
 		{"aggregate -counts - " + policy, string(b[:len(b)-9]), "line 17"},
 		{"aggregate -counts - " + policy, strings.Replace(string(b), "lines 10", "lines 11", 1), "hash"},
-		{"aggregate -counts - " + policy, "label,count\n0,1\n4,1\n", `:3: field 1: point "4" is not known`},
+		{"aggregate -counts - " + policy, "label,count\n0,1\n4,1\n", `:3: field 1: output "4" is not known`},
 		{"aggregate -counts - " + policy, "label,count\n0,1\n0,1\n", "line 2 already"},
 		{"aggregate -counts - " + policy, "index,count\n0,-1\n", "negative"},
 		{"aggregate -counts - " + policy, "index,count\n0,9007199254740993\n", "2^53"},

@@ -504,3 +504,21 @@ func TestCountEpochOfPolicy(t *testing.T) {
 		}
 	}
 }
+
+// TestCountQuietly: -q leaves the part alone, on standard output or in a file.
+func TestCountQuietly(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "p")
+	must(t, "", "design", "-grid", "3x3", "-eps", "2", "-o", file)
+	lines := reportsOf(t, file, 9, 0)
+	if out := must(t, lines, "-q", "count", "-policy", file, "-epoch", "e", "-out", filepath.Join(dir, "part"), "-"); out != "" {
+		t.Errorf("%q", out)
+	}
+	if out := must(t, lines, "count", "-policy", file, "-epoch", "e", "-out", filepath.Join(dir, "part2"), "-"); !strings.Contains(out,
+		"Completeness not checked") {
+		t.Errorf("%q", out)
+	}
+	if _, _, errs := try(t, "", "aggregate", "-counts", "a", "-counts", "b", file); !strings.Contains(errs, "wpm merge adds") {
+		t.Error(errs)
+	}
+}

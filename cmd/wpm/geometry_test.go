@@ -250,3 +250,17 @@ func TestHeaderlessDegrees(t *testing.T) {
 		}
 	}
 }
+
+// TestSameSpot: two places at one point are said, because no report tells them apart.
+func TestSameSpot(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"label,lat,lon\na,1,2\nb,3,4\nc,1.0,2\nd,1,2\n": "2 of 4 points are where an earlier one is, as 1 and 3 ",
+		"label,lat,lon\na,1,2\nb,3,4\nc,1,2.5\n":        "",
+	} {
+		_, _, errs := try(t, "", "design", "-points", write(t, dir, "places", text), "-eps", "2", "-o", filepath.Join(t.TempDir(), "p"))
+		if strings.Contains(errs, "an earlier one is") != (want != "") || !strings.Contains(errs, want) {
+			t.Errorf("%q: %s", text, errs)
+		}
+	}
+}

@@ -55,6 +55,12 @@ func TestPlan(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	for n, line := range strings.Split(text, "\n")[3:7] { // map/guess is what the signal is about
+		r, cells := card.Rows[n], strings.Fields(line)
+		if want := fmt.Sprintf("%.3g", r.Map.Mean/r.Guess.Mean); len(cells) < 8 || cells[7] != want {
+			t.Errorf("%q, want %s for map/guess", line, want)
+		}
+	}
 	if strings.Contains(text, "No prior") {
 		t.Errorf("a prior was given:\n%s", text)
 	}

@@ -264,10 +264,10 @@ func ReadTally(r io.Reader, name string, labels []string) ([]uint64, error) {
 		s := t.record[point-1]
 		j, ok := index[s]
 		if !ok {
-			return nil, t.bad(point, ErrLabel, "point "+quote(s)+" is not known")
+			return nil, t.bad(point, ErrLabel, "output "+quote(s)+" is not known")
 		}
 		if seen[j] > 0 {
-			return nil, t.bad(point, ErrDuplicate, fmt.Sprintf("point %s is on line %d already", quote(s), seen[j]))
+			return nil, t.bad(point, ErrDuplicate, fmt.Sprintf("output %s is on line %d already", quote(s), seen[j]))
 		}
 		seen[j] = t.line
 		if tally[j], err = t.whole(count); err != nil {

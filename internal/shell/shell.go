@@ -39,6 +39,14 @@ func UsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 			msg = msg[:i] + rest
 		}
 	}
+	if head, ok := strings.CutSuffix(msg, ": can't duplicate this flag"); ok {
+		msg = head + ": it is given twice"
+		for name, is := range c.Metadata {
+			if flag, ok := strings.CutPrefix(name, twice); ok && strings.HasSuffix(head, " -"+flag) {
+				msg += fmt.Sprintf("; %v", is)
+			}
+		}
+	}
 	var names []string
 	for _, command := range c.Lineage() {
 		for _, f := range command.Flags {
@@ -52,6 +60,12 @@ func UsageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	}
 	return fmt.Errorf("%s%s; see \"%s -help\"", msg, meant, c.FullName())
 }
+
+// twice begins the names of metadata that say what to do with several of a flag, which UsageError reads.
+const twice = "twice -"
+
+// Twice is metadata of a command, of which a flag that was given twice is an error: what is meant instead.
+func Twice(flag, instead string) map[string]any { return map[string]any{twice + flag: instead} }
 
 // renamed begins the names of the metadata that UsageError reads.
 const renamed = "renamed -"

@@ -163,7 +163,29 @@ func readPlaces(c *cli.Command, name string) (f places.File, err error) {
 			"%s: note: %s has no header, so its columns are x, y in the plane; for degrees begin it with label,lat,lon\n",
 			c.Root().Name, name)
 	}
+	if a, b, n := sameSpot(f.Points); n > 0 {
+		fmt.Fprintf(c.Root().ErrWriter, "%s: note: %s: %d of %d points are where an earlier one is, as %d and %d (the first is 1): no report "+
+			"tells them apart\n", c.Root().Name, name, n, len(f.X), a+1, b+1)
+	}
 	return f, nil
+}
+
+// sameSpot counts the points that are where an earlier one is, and returns the first two of one place.
+func sameSpot(p *costio.Points) (a, b, n int) {
+	first := map[string]int{}
+	for i, x := range p.X {
+		at := fmt.Sprint(x)
+		j, ok := first[at]
+		switch {
+		case !ok:
+			first[at] = i
+		case n == 0:
+			a, b, n = j, i, 1
+		default:
+			n++
+		}
+	}
+	return a, b, n
 }
 
 func readPoints(c *cli.Command, p float64) (g places.Geometry, err error) {

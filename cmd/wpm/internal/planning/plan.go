@@ -523,7 +523,10 @@ func (p Card) print(out io.Writer) error {
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "eps\tdevices\tguess\traw\tmap\t+-\t90 %% within\tmap/guess\tdisc\tquarter, +-\tsignal\t%s\n", p.boundsHead())
 	for _, r := range p.Rows {
-		ratio := fmt.Sprintf("%.2f", r.Ratio.Mean)
+		ratio := "1"
+		if r.Guess.Mean > 0 {
+			ratio = fmt.Sprintf("%.3g", r.Map.Mean/r.Guess.Mean) // which signal is about
+		}
 		if !p.Prior {
 			ratio = fmt.Sprintf("%.2f to %.2f", r.Ratio.Low, r.Ratio.High)
 		}

@@ -77,6 +77,7 @@ func Aggregate() *cli.Command {
 				Usage: "print `N` lines of a table, the largest first, 0 for all; single places are then listed whatever the signal"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		),
+		Metadata:     shell.Twice("counts", "wpm merge adds partial counts up"),
 		OnUsageError: shell.UsageError,
 		Action:       aggregateReports,
 	}

@@ -188,7 +188,7 @@ func (p part) write(c *cli.Command) error {
 	}
 	if c.Bool("json") {
 		err = device.PrintJSON(to, p.metrics(c.IsSet("manifest")))
-	} else {
+	} else if !c.Root().Bool("quiet") {
 		err = p.print(to, c.IsSet("manifest"))
 	}
 	if err != nil {
