@@ -150,11 +150,16 @@ func (t *thresholder) find(x []int32, least, most uint64, s *scratch) (best cand
 }
 
 // pick returns the first of the candidates, in order, up to and with which the widths sum to need. It selects as
-// Hoare's quickselect does (1961), and leaves them in another order. ok is false if all of them are too little.
+// Hoare's quickselect does (1961), and leaves them in another order. ok is false if all of them are too little. Pivots are
+// from scattered places, as keys along a line fall and rise, so that those at the ends and in the middle are bad ones.
 func pick(some []candidate, need uint64) (_ candidate, ok bool) {
-	for len(some) > 16 {
-		list := []candidate{some[0], some[len(some)/2], some[len(some)-1]}
-		slices.SortFunc(list, candidate.compare)
+	for at := uint64(1); len(some) > 16; {
+		var list [3]candidate
+		for n := range list {
+			at = at*6364136223846793005 + 1442695040888963407 // Knuth's generator
+			list[n] = some[(at>>32)%uint64(len(some))]
+		}
+		slices.SortFunc(list[:], candidate.compare)
 		pivot := list[1]
 		m, sum := 0, uint64(0)
 		for n, c := range some {
