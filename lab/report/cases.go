@@ -9,13 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // Cases keeps the results of the cases of a study in the file cases.jsonl of its folder, so that a study that was stopped
 // goes on where it was. A result is taken only from the same program, byte by byte. A nil Cases keeps nothing.
 //
-// One goroutine at a time may use it, and one process a folder.
+// It is safe for concurrent use, but one process at a time may use a folder.
 type Cases struct {
+	mu      sync.Mutex
 	file    *os.File
 	program string
 	done    map[string]json.RawMessage
@@ -93,7 +95,10 @@ func Case[T any](c *Cases, name string, find func() (T, error)) (T, error) {
 		return find()
 	}
 	var result T
-	if old, ok := c.done[name]; ok {
+	c.mu.Lock()
+	old, ok := c.done[name]
+	c.mu.Unlock()
+	if ok {
 		err := json.Unmarshal(old, &result)
 		return result, err
 	}
@@ -106,7 +111,9 @@ func Case[T any](c *Cases, name string, find func() (T, error)) (T, error) {
 		line, err = json.Marshal(kept{c.program, name, line})
 	}
 	if err == nil {
+		c.mu.Lock()
 		_, err = c.file.Write(append(line, '\n'))
+		c.mu.Unlock()
 	}
 	if err != nil {
 		return result, fmt.Errorf("case %q: %w", name, err)

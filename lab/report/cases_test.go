@@ -2,8 +2,10 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -49,6 +51,34 @@ func TestCases(t *testing.T) {
 	calls = 0
 	if run("p", "a", "bb"); calls != 0 {
 		t.Errorf("the first program made %d cases again", calls)
+	}
+}
+
+// TestCasesTogether keeps cases of several goroutines, each in a line of its own.
+func TestCasesTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cases.jsonl")
+	c, err := openCases(path, "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for n := range 64 {
+		wg.Go(func() {
+			if v, err := Case(c, fmt.Sprint(n), func() (int, error) { return n, nil }); v != n || err != nil {
+				t.Errorf("case %d: %d, %v", n, v, err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = openCases(path, "p"); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if len(c.done) != 64 {
+		t.Errorf("%d cases kept, want 64", len(c.done))
 	}
 }
 

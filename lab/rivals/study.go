@@ -133,20 +133,17 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if s.dense, err = cost.Materialize(ctx, s.grid); err != nil {
 		return Result{}, err
 	}
-	kept, err := report.OpenCases(cfg.Out)
-	if err != nil {
+	if s.kept, err = report.OpenCases(cfg.Out); err != nil {
 		return Result{}, err
 	}
-	defer kept.Close()
+	defer s.kept.Close()
 	res := Result{Config: cfg}
 	for n, e := range eps {
 		for m, name := range cfg.Methods {
 			if cfg.Progress != nil {
 				cfg.Progress(n*len(cfg.Methods)+m, len(eps)*len(cfg.Methods), names[name])
 			}
-			which := fmt.Sprintf("%s, eps %s, %d devices, %d runs, side %d, seed %d", name, e, cfg.Devices, cfg.Runs, cfg.Side,
-				cfg.Seed)
-			rows, err := report.Case(kept, which, func() ([]Row, error) { return s.measure(ctx, name, e) })
+			rows, err := s.measure(ctx, name, e)
 			if err != nil {
 				return Result{}, fmt.Errorf("lab/rivals: %s at eps %s: %w", name, cfg.Epsilons[n], err)
 			}
@@ -181,6 +178,7 @@ type study struct {
 	grid     cost.Matrix
 	geometry *estimate.Geometry
 	dense    *cost.Dense
+	kept     *report.Cases
 }
 
 // people are the city of a run: that of the demo with its seed.
@@ -208,45 +206,24 @@ func (s *study) measure(ctx context.Context, name string, eps ldp.Epsilon) ([]Ro
 	if err != nil {
 		return nil, err
 	}
-	found := map[string][]float64{}
-	var order []string
-	all := make([][]reading, s.cfg.Runs)
-	w := make([][]float64, s.cfg.Runs)
-	err = parallel.Each(ctx, s.cfg.Runs, func(run int) error {
-		people, err := s.people(run)
-		if err != nil {
-			return err
-		}
-		truth := people.Truth()
-		for v, m := range variants {
-			r := rand.New(rand.NewPCG(s.cfg.Seed+uint64(run), uint64(v)))
-			at := make([]int, len(people.Users))
-			for n, u := range people.Users {
-				at[n] = place(u, r)
-			}
-			maps, err := m(ctx, at, r)
-			if err != nil {
-				return err
-			}
-			for _, x := range maps {
-				d, err := s.distance(ctx, x.theta, truth)
-				if err != nil {
-					return err
-				}
-				all[run], w[run] = append(all[run], reading{name: x.name}), append(w[run], d)
-			}
-		}
-		return nil
+	runs := make([][]measured, s.cfg.Runs)
+	err = parallel.Each(ctx, len(runs), func(run int) (err error) {
+		seed := s.cfg.Seed + uint64(run)
+		which := fmt.Sprintf("%s, eps %s, %d devices, side %d, seed %d", name, eps, s.cfg.Devices, s.cfg.Side, seed)
+		runs[run], err = report.Case(s.kept, which, func() ([]measured, error) { return s.city(ctx, run, variants) })
+		return err
 	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	for run := range all {
-		for n, x := range all[run] {
-			if _, seen := found[x.name]; !seen {
-				order = append(order, x.name)
+	found := map[string][]float64{}
+	var order []string
+	for _, run := range runs {
+		for _, x := range run {
+			if _, seen := found[x.Reading]; !seen {
+				order = append(order, x.Reading)
 			}
-			found[x.name] = append(found[x.name], w[run][n])
+			found[x.Reading] = append(found[x.Reading], x.W)
 		}
 	}
 	rows := make([]Row, len(order))
@@ -260,6 +237,40 @@ func (s *study) measure(ctx context.Context, name string, eps ldp.Epsilon) ([]Ro
 	}
 	rows[best].Best = true
 	return rows, nil
+}
+
+// measured is the distance to the truth of a reading of one city.
+type measured struct {
+	Reading string  `json:"reading"`
+	W       float64 `json:"w"`
+}
+
+// city draws the reports of one city by each variant of a mechanism, and reads them.
+func (s *study) city(ctx context.Context, run int, variants []mechanism) (all []measured, err error) {
+	people, err := s.people(run)
+	if err != nil {
+		return nil, err
+	}
+	truth := people.Truth()
+	for v, m := range variants {
+		r := rand.New(rand.NewPCG(s.cfg.Seed+uint64(run), uint64(v)))
+		at := make([]int, len(people.Users))
+		for n, u := range people.Users {
+			at[n] = place(u, r)
+		}
+		maps, err := m(ctx, at, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range maps {
+			d, err := s.distance(ctx, x.theta, truth)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, measured{x.name, d})
+		}
+	}
+	return all, nil
 }
 
 // place draws one of a user's places, as in mixture mode.
