@@ -125,6 +125,12 @@ func TestFlows(t *testing.T) {
 	if err != nil || !strings.Contains(string(table), "\neast>city,east,city,,,,,,") {
 		t.Errorf("%v in\n%s", err, table)
 	}
+	for _, name := range []string{"anywhere", "east>city"} { // flows of two meanings would have one name
+		bad := write(t, dir, "bad.csv", "region,label\neast,wien\n"+name+",berlin\n")
+		if _, _, errs := try(t, "", "aggregate", "-regions", bad, out, reports); !strings.Contains(errs, "stands for all places") {
+			t.Errorf("a region called %s: %q", name, errs)
+		}
+	}
 	if text := must(t, "", "plan", "-pairs", homes+","+other, "-eps", "4", "-devices", "500"); !strings.Contains(text, "the map is of flows") ||
 		!strings.Contains(text, "8 pairs (4 x 2 places)") {
 		t.Errorf("plan says\n%s", text)

@@ -92,7 +92,8 @@ func (of Pairing) form() (plane.Form, error) {
 			}
 		}
 	}
-	return f, nil
+	_, err := plane.ParseForm(f.String()) // as every reader of the policy will
+	return f, err
 }
 
 // counts says in words how many of what there are.

@@ -40,6 +40,10 @@ type Category struct {
 // maxCategory bounds the bytes of a category: a policy has 4096 for the form.
 const maxCategory = 2048
 
+// taken are names that a map has for columns and for kinds of its rows, so that no category has them.
+var taken = []string{"label", "from", "to", "place", "pair", "group", "region", "output", "truth", "guess", "raw", "share", "low",
+	"high", "error", "kind", "unexplained"}
+
 // ParseCategory reads NAME=A,B,C:COST. Where places are in degrees, the cost is in km, or in m if it says so.
 func ParseCategory(text string, geographic bool) (c Category, err error) {
 	bad := func(format string, args ...any) (Category, error) {
@@ -63,6 +67,9 @@ func ParseCategory(text string, geographic bool) (c Category, err error) {
 		case n > 0 && slices.Contains(c.Values[:n-1], word):
 			return bad("%q is there twice", word)
 		}
+	}
+	if slices.Contains(taken, name) {
+		return bad("%q is the name of a column of maps, or of a kind of rows: take another", name)
 	}
 	if len(c.Values) < 2 {
 		return bad("one value only")
@@ -132,7 +139,35 @@ func ParseForm(text string) (f Form, err error) {
 	if f.Places > 2 || slices.Contains(f.Columns, "") {
 		return f, fmt.Errorf("%w: the form %.60q has more than two places, or a coordinate without a name", ErrPairs, text)
 	}
+	if _, columns := f.ends(); slices.Contains(columns, f.With.Name) {
+		return f, fmt.Errorf("%w: the form %.60q names a category as a column of coordinates: take another name", ErrPairs, text)
+	}
 	return f, nil
+}
+
+// ends are the ends of pairs, without their inputs, and the columns of the coordinates of their places.
+func (f Form) ends() (list []End, columns []string) {
+	kind := "points"
+	if f.Geographic() {
+		kind = "greatcircle"
+	}
+	for n := range f.Places {
+		e := End{Places: Places{Kind: kind, Columns: f.Columns}, Name: [...]string{"from", "to"}[n]}
+		if f.Places == 1 {
+			e.Name = "place"
+		}
+		for _, name := range f.Columns {
+			if f.Places > 1 {
+				name = e.Name + "_" + name
+			}
+			columns = append(columns, name)
+		}
+		list = append(list, e)
+	}
+	if f.With.Name != "" {
+		list = append(list, End{Name: f.With.Name, Labels: f.With.Values})
+	}
+	return list, columns
 }
 
 // axes is how many coordinates a place has in a pair.
@@ -205,27 +240,8 @@ func ofPairs(spec cost.Spec, form string, label func(int) string) (Places, error
 	if spec.Places() != "points" || len(spec.V) > 0 || len(spec.X) == 0 || len(spec.X[0]) != axes {
 		return Places{}, fmt.Errorf("%w: the cost is none of points of %d coordinates, as the form %.60q needs", ErrPairs, axes, form)
 	}
-	kind := "points"
-	if f.Geographic() {
-		kind = "greatcircle"
-	}
 	p := Places{Kind: PairsKey}
-	for n := range f.Places {
-		e := End{Places: Places{Kind: kind, Columns: f.Columns}, Name: [...]string{"from", "to"}[n]}
-		if f.Places == 1 {
-			e.Name = "place"
-		}
-		for _, name := range f.Columns {
-			if f.Places > 1 {
-				name = e.Name + "_" + name
-			}
-			p.Columns = append(p.Columns, name)
-		}
-		p.Ends = append(p.Ends, e)
-	}
-	if f.With.Name != "" {
-		p.Ends = append(p.Ends, End{Name: f.With.Name, Labels: f.With.Values})
-	}
+	p.Ends, p.Columns = f.ends()
 	number := make([]map[string]int, len(p.Ends))
 	for n, e := range p.Ends {
 		number[n] = map[string]int{}

@@ -42,6 +42,7 @@ func TestParseCategory(t *testing.T) {
 		{"mode=walk,walk:2", true, 0, "twice"},
 		{"mode=walk,a>b:2", true, 0, "contains >"},
 		{"a>b=walk,bike:2", true, 0, "contains >"},
+		{"from=walk,bike:2", true, 0, "another"},
 		{"mode=" + strings.Repeat("w", maxCategory) + ",b:2", true, 0, "bytes"},
 	} {
 		got, err := ParseCategory(c.text, c.geographic)

@@ -84,3 +84,20 @@ func TestFlowTable(t *testing.T) {
 		}
 	}
 }
+
+// TestCategoryNames: a category has the name of no other column, and of no kind of rows. One called from made a map panic.
+func TestCategoryNames(t *testing.T) {
+	s := flows(t, "lat", "lon")
+	s.Truth = s.Guess
+	names := append(s.head(), "place", "output")
+	for _, r := range s.rows() {
+		names = append(names, r.Kind)
+	}
+	for _, name := range names {
+		want := name == "mode" // the category of flows
+		_, err := plane.ParseForm("lat,lon>lat,lon>" + name + "=a,b:1km")
+		if (err == nil) != want {
+			t.Errorf("a category called %s: %v", name, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/wpm-go/wpm/cost/costio"
@@ -67,6 +68,12 @@ const anywhere = "anywhere"
 // flowsBetween are the flows between regions of the places at the ends of pairs, and what is from and to each: the share
 // of a pair is the product of those of its places.
 func flowsBetween(at plane.Places, labels []string, regions []costio.Region) (flows []costio.Region, err error) {
+	for _, r := range regions {
+		if r.Name == anywhere || strings.Contains(r.Name, plane.Between) {
+			return nil, fmt.Errorf("-regions: region %.60q: %q stands for all places, and %s between the names of a flow", r.Name, anywhere,
+				plane.Between)
+		}
+	}
 	number := make(map[string]int, len(labels))
 	for n, l := range labels {
 		number[l] = n
