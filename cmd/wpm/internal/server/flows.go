@@ -103,10 +103,10 @@ func flowsBetween(at plane.Places, labels []string, regions []costio.Region) (fl
 				if some {
 					flows = append(flows, costio.Region{Name: name, Weights: weights})
 				}
-			}
-			if len(flows)*len(at.In) > costio.MaxRegionWeights || len(flows) > maxFlows {
-				return nil, fmt.Errorf("-regions: %w: %d regions make more than %d flows, or more than %d weights of %d pairs: take fewer",
-					wpmerr.ErrTooLarge, len(regions), maxFlows, costio.MaxRegionWeights, len(at.In))
+				if len(flows)*len(at.In) > costio.MaxRegionWeights || len(flows) > maxFlows {
+					return nil, fmt.Errorf("-regions: %w: %d regions make more than %d flows, or more than %d weights of %d pairs: take fewer",
+						wpmerr.ErrTooLarge, len(regions), maxFlows, costio.MaxRegionWeights, len(at.In))
+				}
 			}
 		}
 	}
