@@ -185,3 +185,19 @@ func TestPairsErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestCategorySpelling: the values of a category are in NFC in a policy, as labels of files are, with the other spelling
+// as an alias. Two spellings of one value are one.
+func TestCategorySpelling(t *testing.T) {
+	dir := t.TempDir()
+	places, out := write(t, dir, "places.csv", cities), filepath.Join(dir, "p")
+	must(t, "", "design", "-eps", "2", "-points", places, "-with", "mode=ve\u0301lo,car:2", "-o", out)
+	text := string(mustRead(t, out))
+	if !strings.Contains(text, "\"wien>v\u00e9lo\"") {
+		t.Errorf("no label in NFC in\n%s", text)
+	}
+	if _, _, errs := try(t, "", "design", "-eps", "2", "-points", places, "-with", "mode=ve\u0301lo,v\u00e9lo:2", "-o",
+		out+"2"); !strings.Contains(errs, "twice") {
+		t.Errorf("two spellings of one value: %q", errs)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/plane"
@@ -20,6 +22,11 @@ type Pairing struct {
 	Sides []File         // one or two, of places
 	List  [][2]int       // the pairs, by the places of either side; nil for all of them
 	With  plane.Category // the zero value for none
+}
+
+// Category is plane.ParseCategory of the text in NFC, as labels of files are.
+func Category(text string, geographic bool) (plane.Category, error) {
+	return plane.ParseCategory(norm.NFC.String(text), geographic)
 }
 
 // Pairs is the geometry of all pairs, by the power p of their distance. Errors: plane.ErrPairs, costio.ErrLabel,

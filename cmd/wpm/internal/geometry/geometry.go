@@ -12,7 +12,6 @@ import (
 
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/internal/places"
-	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/internal/shell"
 )
 
@@ -137,7 +136,7 @@ func readPairs(c *cli.Command, p float64) (g places.Geometry, err error) {
 		}
 	}
 	if c.IsSet("with") {
-		if of.With, err = plane.ParseCategory(c.String("with"), of.Sides[0].Geographic()); err != nil {
+		if of.With, err = places.Category(c.String("with"), of.Sides[0].Geographic()); err != nil {
 			return g, fmt.Errorf("-with: %w", err)
 		}
 	}
