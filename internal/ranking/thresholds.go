@@ -154,28 +154,7 @@ func (t *thresholder) find(x []int32, least, most uint64, s *scratch) (best cand
 // from scattered places, as keys along a line fall and rise, so that those at the ends and in the middle are bad ones.
 func pick(some []candidate, need uint64) (_ candidate, ok bool) {
 	for at := uint64(1); len(some) > 16; {
-		var list [3]candidate
-		for n := range list {
-			at = at*6364136223846793005 + 1442695040888963407 // Knuth's generator
-			list[n] = some[(at>>32)%uint64(len(some))]
-		}
-		slices.SortFunc(list[:], candidate.compare)
-		pivot := list[1]
-		m, sum := 0, uint64(0)
-		for n, c := range some {
-			if c.key < pivot.key || c.key == pivot.key && c.col < pivot.col {
-				some[n], some[m] = some[m], c
-				m++
-				if sum < need {
-					sum += c.width
-				}
-			}
-		}
-		if sum >= need && m > 0 {
-			some = some[:m]
-		} else {
-			some, need = some[m:], need-sum
-		}
+		some, need, at = narrow(some, need, at)
 	}
 	slices.SortFunc(some, candidate.compare)
 	for _, c := range some {
@@ -185,4 +164,30 @@ func pick(some []candidate, need uint64) (_ candidate, ok bool) {
 		need -= c.width
 	}
 	return candidate{}, false
+}
+
+// narrow is a round of pick: the part of the candidates that has the one, and what it needs there. at is the state of
+// the generator of the pivots.
+func narrow(some []candidate, need, at uint64) (part []candidate, left, next uint64) {
+	var list [3]candidate
+	for n := range list {
+		at = at*6364136223846793005 + 1442695040888963407 // Knuth's generator
+		list[n] = some[(at>>32)%uint64(len(some))]
+	}
+	slices.SortFunc(list[:], candidate.compare)
+	pivot := list[1]
+	m, sum := 0, uint64(0)
+	for n, c := range some {
+		if c.key < pivot.key || c.key == pivot.key && c.col < pivot.col {
+			some[n], some[m] = some[m], c
+			m++
+			if sum < need {
+				sum += c.width
+			}
+		}
+	}
+	if sum >= need && m > 0 {
+		return some[:m], need, at
+	}
+	return some[m:], need - sum, at
 }
