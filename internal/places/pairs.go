@@ -121,12 +121,12 @@ func (of Pairing) counts() string {
 
 // count refuses more pairs than MaxPairs, and says what to merge.
 func (of Pairing) count() error {
-	values := max(len(of.With.Values), 1)
-	n := len(of.List)
+	values := int64(max(len(of.With.Values), 1))
+	n := int64(len(of.List))
 	if of.List == nil {
 		n = 1
 		for _, f := range of.Sides {
-			n *= len(f.X) // each is at most 2^20
+			n *= int64(len(f.X)) // each is at most 2^20
 		}
 	}
 	if n <= MaxPairs/values {
@@ -134,7 +134,7 @@ func (of Pairing) count() error {
 	}
 	var ways []string
 	for _, f := range of.Sides {
-		if most := MaxPairs / values * len(f.X) / n; of.List == nil && most > 1 {
+		if most := MaxPairs / values * int64(len(f.X)) / n; of.List == nil && most > 1 {
 			ways = append(ways, fmt.Sprintf("the places of %s to %d", f.Name, most))
 		}
 	}
