@@ -2,7 +2,8 @@
 """A second opinion on wpm certificates, written from docs/certificates.md: verify_certificate.py FILE...
 Finds the certificates in each FILE: lines of `wpm solve KIND -certificate`, certificates alone, or a policy. It checks
 those of the kinds projection, transport, base-measure, flow, shuffled and minimax, in fractions, with both hashes, and
-prints one line for each. Costs may be explicit, ring, grid, points, greatcircle-2 or greatcircle. The entries of the last three, and those of a p other than
+prints one line for each. Costs may be explicit, ring, grid, points, greatcircle-2 or greatcircle. The entries of the
+last three, and those of a p other than
 1 and 2, are computed in floats whose last bits may differ: claims about them "hold to 1e-12".
 The evidence of a distribution is private, and the bounds of such a certificate are not printed.
 Exit status: 0 all hold, 1 one does not, 2 one cannot be checked, a file cannot be read, or there is none."""

@@ -462,7 +462,8 @@ func TestUnexplainedReports(t *testing.T) {
 	if text := must(t, "", args[:5]...); strings.Contains(text, "from the truth, and within") || !strings.Contains(text, "unexplained") {
 		t.Errorf("an epoch of forged reports: %s", text)
 	}
-	for end, has := range map[string]string{"csv": "2026-02,0,0.125,0.125,0.0625,,", "geojson": `"unexplained":true`, "html": "No map explains"} {
+	for end, has := range map[string]string{"csv": "2026-02,0,0.125,0.125,0.0625,,",
+		"geojson": `"unexplained":true`, "html": "No map explains"} {
 		text := mapFile(t, "n."+end, "", args...)
 		if !strings.Contains(text, has) || end == "csv" && strings.Count(text, ",place,true\n") < 16 {
 			t.Errorf("epochs, %s: %s", end, text)

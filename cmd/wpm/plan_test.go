@@ -65,7 +65,8 @@ func TestPlan(t *testing.T) {
 		t.Errorf("a prior was given:\n%s", text)
 	}
 	if text := must(t, "", "plan", "-ring", "6", "-p", "2", "-eps", "2", "-devices", "50"); !strings.Contains(text,
-		"W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, "easier than a city") || !strings.Contains(text, " to ") {
+		"W_2, in steps") || !strings.Contains(text, "No prior was given") || !strings.Contains(text, "easier than a city") ||
+		!strings.Contains(text, " to ") {
 		t.Errorf("without a prior:\n%s", text)
 	}
 	// The better policy is named where the plain one is forecast, and not where it is itself.

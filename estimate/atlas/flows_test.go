@@ -10,8 +10,8 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/internal/plane"
-	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
 
@@ -33,11 +33,7 @@ func pairs(t *testing.T, side int) (p policy.Policy, quarters [][2]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eps, err := ldp.ParseEpsilon("4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := wpm.NewDesign(context.Background(), c, eps, wpm.Objective{})
+	d, err := wpm.NewDesign(context.Background(), c, given.Epsilon(t, "4"), wpm.Objective{})
 	if err != nil {
 		t.Fatal(err)
 	}

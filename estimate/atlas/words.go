@@ -107,7 +107,8 @@ func (m Map) Assumes(prior string) string {
 			"More reports do not lessen that, and may make the map worse. No error is stated, because nobody knows it. "
 	}
 	if m.pairs && m.Error != nil && len(m.Shares) > maxTested {
-		text += "The map is of many pairs, and its error is likely to be larger than stated: in simulated cities it was 1.4 to 2.3 times as large. "
+		text += "The map is of many pairs, and its error is likely to be larger than stated: in simulated cities it was " +
+			"1.4 to 2.3 times as large. "
 	}
 	switch m.Estimator {
 	case ByMap:

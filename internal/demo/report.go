@@ -87,8 +87,10 @@ func (r Result) report(given []file) (files []file, err error) {
 			r.Config.Spread(),
 			strings.TrimSpace(r.Learned.Stated() + " In this folder, \"wpm aggregate -counts counts.csv policy.json\" makes the map again."),
 			"WPM is the Wasserstein projection mechanism of this toolkit, KPM the Kullback-Leibler projection mechanism. All mechanisms have the same ε.",
-			"KPM has the base measure of its authors. Tuned on the users themselves, which costs privacy that nobody counts, it is nearer, and still behind WPM: " +
-				"\"wpm-lab compare -preset city -methods wpm,kpm,kpm-tuned\". Geo-indistinguishability draws a cell with a probability proportional to e^(-t d), " +
+			"KPM has the base measure of its authors. Tuned on the users themselves, which costs privacy that nobody counts, " +
+				"it is nearer, and still behind WPM: " +
+				"\"wpm-lab compare -preset city -methods wpm,kpm,kpm-tuned\". Geo-indistinguishability draws a cell with a " +
+				"probability proportional to e^(-t d), " +
 				"d its distance from one of the user's cells, with the largest t for which any two cells are at most e^ε apart.",
 			"A simulation: the city is generated and the reports are drawn from a seeded stream. Real releases go through policy.Release, which takes no seed.",
 			fmt.Sprintf("One real release was made on the side: %d bytes, and a second request repeated it, so that the ledger paid ε = %s once.",

@@ -14,7 +14,8 @@ import (
 
 const (
 	costField = "  cost  {\"kind\":\"explicit\",\"C\":[[...]]} | {\"kind\":\"ring\",\"n\":30,\"p\":2} | {\"kind\":\"grid\",\"rows\":20,\"cols\":20,\"p\":1}\n" +
-		"        | {\"kind\":\"points\",\"x\":[[...]],\"v\":[[...]],\"p\":2} | {\"kind\":\"cosine\",...} | {\"kind\":\"greatcircle-2\",\"x\":[[lat,lon],...],\"p\":1}\n" +
+		"        | {\"kind\":\"points\",\"x\":[[...]],\"v\":[[...]],\"p\":2} | {\"kind\":\"cosine\",...} | " +
+		"{\"kind\":\"greatcircle-2\",\"x\":[[lat,lon],...],\"p\":1}\n" +
 		"        | {\"kind\":\"npy\",\"path\":\"C.npy\"} (with -files DIR) | the name of a cost that a line before has defined\n"
 	boxFields = "  lo, hi, or m and eps (0 to 700): the box, lo <= q <= hi with lo = e^(-eps/2) m, hi = e^(eps/2) m;\n" +
 		"        or box, the name of one that a line before has defined\n"

@@ -127,7 +127,8 @@ func (s Sheet) marginals() (list []row) {
 }
 
 // rows returns the inputs, with the raw shares beside them if the outputs are the same, or else the outputs after them;
-// then the groups of more than one place, the regions, and the marginals of pairs. A place of such a group has its part of the group's share,
+// then the groups of more than one place, the regions, and the marginals of pairs. A place of such a group has its part
+// of the group's share,
 // no finer than that is known, and may have anything from nothing to all that the group can have.
 func (s Sheet) rows() (list []row) {
 	same := s.Same()

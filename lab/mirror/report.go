@@ -120,7 +120,8 @@ func (r Result) descentFigure(space, eps string) report.Figure {
 	}
 	return report.Figure{
 		Name: "descent-" + space, Title: "Mirror descent: " + space, Chart: chart,
-		Text: "Strong lines: the paper's step; pale ones: the adaptive step. The bound is proved before the first step and far above what happens; the certificate is proved from the cuts that were seen, and needs no optimum to compare with. " +
+		Text: "Strong lines: the paper's step; pale ones: the adaptive step. The bound is proved before the first step and far " +
+			"above what happens; the certificate is proved from the cuts that were seen, and needs no optimum to compare with. " +
 			"Its line begins at the first step whose cuts prove anything. Values below 1e-6 are drawn there.",
 	}
 }

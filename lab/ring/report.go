@@ -21,7 +21,8 @@ func (r Result) Report() report.Report {
 			{Name: "eps", Label: "ε"}, {Name: "wpm", Label: "WPM", Unit: w + ", steps"}, {Name: "wpm_se", Label: "standard error", Unit: "steps"},
 			{Name: "kpm", Label: "KPM", Unit: w + ", steps"}, {Name: "kpm_se", Label: "standard error", Unit: "steps"},
 			{Name: "better", Label: fmt.Sprintf("WPM closer, of %d inputs", c.Inputs)},
-			{Name: "worst", Label: "worst case of WPM", Unit: w + ", steps"}, {Name: "lower", Label: "of any mechanism, at least", Unit: w + ", steps"},
+			{Name: "worst", Label: "worst case of WPM", Unit: w + ", steps"},
+			{Name: "lower", Label: "of any mechanism, at least", Unit: w + ", steps"},
 		},
 	}
 	for _, row := range r.Rows {
@@ -44,7 +45,8 @@ func (r Result) Report() report.Report {
 		Name: "worst", Title: "Worst cases",
 		Text: fmt.Sprintf("ε = %s. Over point masses, and over mixtures that a search met: lower bounds both. The last column is certified for every input there is: for both modes of WPM by its base measure (the mixture is linear), for randomised response because its rule is linear; 0 where nothing is known.", c.Epsilon),
 		Columns: []report.Column{
-			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w + ", steps"}, {Name: "search", Label: "search", Unit: w + ", steps"},
+			{Name: "mechanism"}, {Name: "dirac", Label: "point masses", Unit: w + ", steps"},
+			{Name: "search", Label: "search", Unit: w + ", steps"},
 			{Name: "upper", Label: "certified", Unit: w + ", steps"},
 		},
 	}

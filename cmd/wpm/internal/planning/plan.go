@@ -535,7 +535,8 @@ func (p Card) print(out io.Writer) error {
 			raw = fmt.Sprintf("%.3g", r.Raw.Mean)
 		}
 		fmt.Fprintf(w, "%s\t%d\t%.3g\t%s\t%.3g\t%.1g\t%.3g\t%s\t%.2g %%\t%.2g %%\t%v\t%s\n",
-			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.StandardError, r.Map.High, ratio, 100*r.Disc, 100*r.HalfWidth, p.signal(r.Prediction),
+			r.Epsilon, r.Devices, r.Guess.Mean, raw, r.Map.Mean, r.Map.StandardError, r.Map.High, ratio, 100*r.Disc,
+			100*r.HalfWidth, p.signal(r.Prediction),
 			r.cells())
 	}
 	w.Flush()
@@ -552,7 +553,8 @@ signal: ok if the map is at most 0.7 times as far from the truth as the guess, n
 weak. It is not ok where half of the error comes from places with the same report odds.
 `)
 	if p.Pairs != "" {
-		fmt.Fprint(&b, "The places are pairs here, and the map is of flows: a distance is how far both parts of a pair would have to move, as the\n"+
+		fmt.Fprint(&b, "The places are pairs here, and the map is of flows: a distance is how far both parts of a pair would have to "+
+			"move, as the\n"+
 			"root of the sum of their squares.\n")
 	}
 	p.explainBounds(&b)

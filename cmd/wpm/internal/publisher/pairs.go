@@ -29,6 +29,7 @@ func mappable(p policy.Policy, most int) error {
 		return nil
 	}
 	// The spans of four coordinates grow as the inputs to the power 7/4, those of more by less than their square.
-	return fmt.Errorf("%w: no map can be made of %d pairs at this eps: their rows have %.2g spans, at most %d; merge places, to some %.2g pairs",
+	return fmt.Errorf("%w: no map can be made of %d pairs at this eps: their rows have %.2g spans, at most %d; "+
+		"merge places, to some %.2g pairs",
 		wpmerr.ErrTooLarge, p.Inputs(), all, most, float64(p.Inputs())*math.Sqrt(float64(most)/all))
 }

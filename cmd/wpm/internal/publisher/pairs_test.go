@@ -9,7 +9,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
-	"github.com/wpm-go/wpm/ldp"
+	"github.com/wpm-go/wpm/internal/numtest/given"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -24,15 +24,12 @@ func TestMappable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eps, err := ldp.ParseEpsilon("4")
+	d, err := wpm.NewDesign(context.Background(), c, given.Epsilon(t, "4"), wpm.Objective{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := wpm.NewDesign(context.Background(), c, eps, wpm.Objective{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := d.Publish(policy.Config{Mode: policy.Mixture, Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
+	p, err := d.Publish(policy.Config{Mode: policy.Mixture,
+		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +39,8 @@ func TestMappable(t *testing.T) {
 	if err := mappable(p, 256*256); err != nil { // no row has more spans than outputs
 		t.Error(err)
 	}
-	if err := mappable(p, 255); !errors.Is(err, wpmerr.ErrTooLarge) || !strings.Contains(err.Error(), "merge places") { // each has one at least
+	// Each has one at least.
+	if err := mappable(p, 255); !errors.Is(err, wpmerr.ErrTooLarge) || !strings.Contains(err.Error(), "merge places") {
 		t.Error(err)
 	}
 }

@@ -571,7 +571,8 @@ func (m charted) regionTable() sheet.Table {
 func (m charted) sheet(title string) sheet.Sheet {
 	s := sheet.Sheet{
 		Title: title, Headline: m.Headline, Places: m.places, Inputs: m.Inputs, Outputs: m.outputs,
-		Guess: m.Guess, Raw: m.Raw, Unit: m.distances.Name, Reports: m.reports, Facts: m.facts, Groups: m.groups, Regions: m.parts, Shapes: m.shapes,
+		Guess: m.Guess, Raw: m.Raw, Unit: m.distances.Name, Reports: m.reports, Facts: m.facts, Groups: m.groups,
+		Regions: m.parts, Shapes: m.shapes,
 		Level: m.level, Unexplained: m.Unexplained,
 	}
 	if m.Map != nil {

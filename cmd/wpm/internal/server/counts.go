@@ -28,7 +28,8 @@ func countsFlags() []cli.Flag {
 }
 
 func strictFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "strict", Usage: "refuse all of the input for one bad report, and a map that does not explain the counts: no output, exit status 2"}
+	return &cli.BoolFlag{Name: "strict", Usage: "refuse all of the input for one bad report, " +
+		"and a map that does not explain the counts: no output, exit status 2"}
 }
 
 func equalFlag() cli.Flag {

@@ -121,7 +121,8 @@ func aggregateEpochs(ctx context.Context, c *cli.Command) error {
 		}
 		r.charts = append(r.charts, one)
 		r.Inputs, r.Guess = one.Inputs, m.Guess
-		r.Epochs = append(r.Epochs, moment{m.Name, fmt.Sprintf("%x", id), m.Reports, m.Unexplained, m.Rate, m.Worth, m.Error, m.Drift, m.Information,
+		r.Epochs = append(r.Epochs, moment{m.Name, fmt.Sprintf("%x", id), m.Reports, m.Unexplained, m.Rate, m.Worth,
+			m.Error, m.Drift, m.Information,
 			m.Verdict, one.Headline, m.Shares})
 	}
 	if in.regions != nil {
