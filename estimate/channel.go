@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 
@@ -34,7 +35,9 @@ type Channel struct {
 	odd       []odd // in order of i; of outputs
 	entries   int   // in all runs
 	even      bool  // all scales are the same but for rounding, and so scale_i low_j is the low value of any row
-	smooth    bool  // no high entry is above maxRatio times the low one: differences of sums are accurate
+	once      sync.Once
+	byColumn  columns // once they are needed
+	smooth    bool    // no high entry is above maxRatio times the low one: differences of sums are accurate
 }
 
 // parts says that row a is the sum of share_i times row i of another channel, over the i with of_i = a.
@@ -346,39 +349,48 @@ func (c *Channel) back(v, g []float64) {
 	}
 }
 
-// above is an entry of a column that is not its low value: by how much.
-type above struct {
-	i int32
-	d float64
+// columns are the entries that are not the low ones of their columns: those of column j from first[j] to first[j+1], in
+// order of the inputs.
+type columns struct {
+	first []int32
+	of    []int32   // inputs
+	by    []float64 // how much more than low
 }
 
-// high visits all entries that are not the low ones of their columns.
+// high visits all entries that are not the low ones of their columns, in order of the inputs.
 func (c *Channel) high(visit func(i, j int32, d float64)) {
+	odds := c.odd
 	for i, scale := range c.scale {
 		for _, r := range c.runsOf(i) {
 			for n := int(r.from); n < int(r.to); n++ {
 				visit(int32(i), int32(c.output(n)), scale*c.step[n])
 			}
 		}
-	}
-	for _, o := range c.odd {
-		visit(o.i, o.j, o.extra)
+		for ; len(odds) > 0 && int(odds[0].i) == i; odds = odds[1:] {
+			visit(int32(i), odds[0].j, odds[0].extra)
+		}
 	}
 }
 
-// columns returns these entries by column: those of column j from first[j] to first[j+1].
-func (c *Channel) columns() (first []int32, entries []above) {
-	first = make([]int32, c.kv+2) // of column j at j+2, and in the end at j+1
-	c.high(func(_, j int32, _ float64) { first[j+2]++ })
-	for j := range c.kv {
-		first[j+2] += first[j+1]
-	}
-	entries = make([]above, first[c.kv+1])
-	c.high(func(i, j int32, d float64) {
-		entries[first[j+1]] = above{i, d}
-		first[j+1]++
+// columns returns these entries. They are kept: a channel takes 12 bytes for each then.
+func (c *Channel) columns() *columns {
+	c.once.Do(func() {
+		t := &c.byColumn
+		t.first = make([]int32, c.kv+2) // of column j at j+2, and in the end at j+1
+		c.high(func(_, j int32, _ float64) { t.first[j+2]++ })
+		for j := range c.kv {
+			t.first[j+2] += t.first[j+1]
+		}
+		n := t.first[c.kv+1]
+		t.of, t.by = make([]int32, n), make([]float64, n)
+		c.high(func(i, j int32, d float64) {
+			n := t.first[j+1]
+			t.of[n], t.by[n] = i, d
+			t.first[j+1]++
+		})
+		t.first = t.first[:c.kv+1]
 	})
-	return first[:c.kv+1], entries
+	return &c.byColumn
 }
 
 // scatter adds (P - 1 q') diag(v) (P - 1 q')' to the lower triangle of the k x k matrix out, row-major, or returns false
@@ -389,17 +401,19 @@ func (c *Channel) scatter(q, v, out []float64) bool {
 	if c.rows != nil || !c.even {
 		return false
 	}
-	first, entries := c.columns()
+	t := c.columns()
 	all, each := 0.0, make([]float64, c.k)
 	for n, low := range c.low {
 		j := c.output(n)
-		e, column := c.scale[0]*low-q[j], entries[first[j]:first[j+1]]
+		e := c.scale[0]*low - q[j]
 		all += v[j] * e * e
-		for m, x := range column {
-			w := v[j] * x.d
-			each[x.i] += w * e
-			for _, y := range column[:m+1] {
-				out[int(max(x.i, y.i))*c.k+int(min(x.i, y.i))] += w * y.d
+		of, by := t.of[t.first[j]:t.first[j+1]], t.by[t.first[j]:t.first[j+1]]
+		for m, i := range of {
+			w, row := v[j]*by[m], out[int(i)*c.k:][:i+1]
+			each[i] += w * e
+			by := by[:m+1]
+			for n, h := range of[:m+1] {
+				row[h] += w * by[n]
 			}
 		}
 	}

@@ -70,22 +70,6 @@ func symmetric(s float64, a, x, y []float64) {
 	}
 }
 
-// symmetric2 is symmetric for two vectors.
-func symmetric2(s float64, a, x0, x1, y0, y1 []float64) {
-	var d [8]float64
-	k, i := len(x0), 0
-	for ; i+4 <= k; i += 4 {
-		r := a[i*k : (i+4)*k]
-		dot42(r, r[k:], r[2*k:], r[3*k:], x0, x1, &d)
-		for n := range 4 {
-			y0[i+n], y1[i+n] = s*d[2*n], s*d[2*n+1]
-		}
-	}
-	for ; i < k; i++ {
-		y0[i], y1[i] = s*dot(a[i*k:][:k], x0), s*dot(a[i*k:][:k], x1)
-	}
-}
-
 // addRows sets y += the sum of s_i times row i of rows, which is as long as y.
 func addRows(s, rows, y []float64) {
 	n := len(y)

@@ -63,7 +63,7 @@ func (f *fit) imagine(c kernel, l, n int) (list [][]float64) {
 	r, none := rand.New(rand.NewPCG(drawSeed, uint64(l)<<32)), make([]float64, k)
 	for d := l; d < n; d += len(kernels) {
 		tau := roughnesses[d/len(kernels)%len(roughnesses)]
-		list = append(list, f.move(none, c.normal(r, tau, k)).theta)
+		list = append(list, f.move(none, c.normal(r, tau)).theta)
 	}
 	return list
 }
@@ -81,7 +81,7 @@ type chain struct {
 
 // chain begins one at the mode.
 func (f *fit) chain(r *rand.Rand) *chain {
-	c := &chain{fit: f, random: r, off: make([]float64, len(f.prior)), t: make([]float64, f.wide)}
+	c := &chain{fit: f, random: r, off: make([]float64, len(f.prior)), t: make([]float64, len(f.q))}
 	c.theta, c.factor = c.weigh(c.off, c.t)
 	for range burn {
 		c.next()
@@ -128,10 +128,22 @@ func between(a float64, x []float64, b float64, y []float64) []float64 {
 	return out
 }
 
-// normal draws from the normal law of Laplace's approximation, less its mean: g - tau^2 K T M^-1 (T' g + e), where g
-// is a draw from the prior and e has unit variance (Matheron's rule).
+// normal draws from the normal law of Laplace's approximation, less its mean, but for a constant. That is tau R z with z of
+// covariance M^-1; or g - tau^2 K V M^-1 (V' g + e), where g is a draw from the prior and e has unit variance (Matheron's
+// rule).
 func (f *fit) normal(r *rand.Rand) []float64 {
-	g := f.kernel.normal(r, f.tau, len(f.prior))
+	if !f.side {
+		z := normals(r, f.wide, f.tau)
+		if !f.few {
+			blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, f.wide, f.factor, f.wide, z, 1)
+			return f.kernel.times(z)
+		}
+		y := f.directions(z) // the rule, for M = 1 + F F'
+		add(1, normals(r, f.rank, f.tau), y)
+		f.remove(y, z)
+		return f.kernel.times(z)
+	}
+	g := f.kernel.normal(r, f.tau)
 	w := f.across(g)
 	for b := range w {
 		w[b] += r.NormFloat64()
@@ -145,18 +157,14 @@ func (f *fit) normal(r *rand.Rand) []float64 {
 }
 
 // normal draws from the prior of a roughness over k places, but for a constant.
-func (c kernel) normal(r *rand.Rand, tau float64, k int) []float64 {
-	z := make([]float64, c.root.rank)
+func (c kernel) normal(r *rand.Rand, tau float64) []float64 {
+	return c.times(normals(r, c.root.rank, tau))
+}
+
+func normals(r *rand.Rand, n int, deviation float64) []float64 {
+	z := make([]float64, n)
 	for b := range z {
-		z[b] = tau * r.NormFloat64()
+		z[b] = deviation * r.NormFloat64()
 	}
-	if !c.full {
-		blasOf.Dtrmv(blas.Lower, blas.NoTrans, blas.NonUnit, len(z), c.root.l, len(z), z, 1)
-		return z
-	}
-	out := make([]float64, k)
-	for i := range out {
-		out[i] = dot(c.root.l[i*len(z):][:len(z)], z)
-	}
-	return out
+	return z
 }

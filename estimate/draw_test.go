@@ -31,7 +31,7 @@ func TestChain(t *testing.T) {
 		var maps [][]float64
 		var logs []float64
 		for range 100_000 {
-			p := f.move(zero, f.kernel.normal(r, c.tau, k))
+			p := f.move(zero, f.kernel.normal(r, c.tau))
 			maps, logs = append(maps, p.theta), append(logs, p.value)
 		}
 		w := softmax(logs)

@@ -48,6 +48,33 @@ type kernel struct {
 	smooth basis     // the largest directions, of the longest kernel only
 }
 
+// across returns R' x.
+func (c kernel) across(x []float64) []float64 {
+	n := c.root.rank
+	if !c.full {
+		y := slices.Clone(x)
+		blasOf.Dtrmv(blas.Lower, blas.Trans, blas.NonUnit, n, c.root.l, n, y, 1)
+		return y
+	}
+	y := make([]float64, n)
+	addRows(x, c.root.l, y)
+	return y
+}
+
+// times returns R w, for which w may be taken.
+func (c kernel) times(w []float64) []float64 {
+	n := c.root.rank
+	if !c.full {
+		blasOf.Dtrmv(blas.Lower, blas.NoTrans, blas.NonUnit, n, c.root.l, n, w, 1)
+		return w
+	}
+	y := make([]float64, len(c.root.l)/n)
+	for i := range y {
+		y[i] = dot(c.root.l[i*n:][:n], w)
+	}
+	return y
+}
+
 // basis is a k x rank matrix L, row-major. Its columns are eigenvectors, times the roots of their eigenvalues, largest
 // first.
 type basis struct {
@@ -219,27 +246,37 @@ func (g *Geometry) kernelOf(n int, dist, size []float64) (kernel, error) {
 		center(out.cov, size, total)
 		return squareOf(out.cov, size, total), nil
 	}
-	out.root = basis{k, slices.Clone(out.cov)}
-	for x := range k {
-		out.root.l[x*k+x] += indefinite
-	}
-	if cholesky(out.root.l, k) {
+	if out.triangle() {
 		center(out.cov, size, total)
 	} else {
 		root, err := g.factorOf(length, dist, size)
 		if err != nil {
 			return kernel{}, err
 		}
-		clear(out.cov)
 		out.root, out.full = root, true
-		if root.rank > 0 {
-			blasOf.Dgemm(blas.NoTrans, blas.Trans, k, k, root.rank, 1, root.l, root.rank, root.l, root.rank, 0, out.cov, k)
-		}
+		blasOf.Dgemm(blas.NoTrans, blas.Trans, k, k, root.rank, 1, root.l, root.rank, root.l, root.rank, 0, out.cov, k)
 	}
 	if n == longest {
 		out.smooth = largest(out.cov, size, total)
 	}
 	return out, nil
+}
+
+// triangle sets the root to a triangle, or returns false if there is none. It adds to the variances what rounding may take.
+func (c *kernel) triangle() bool {
+	k := int(math.Sqrt(float64(len(c.cov))))
+	for x := range k {
+		c.cov[x*k+x] += indefinite
+	}
+	l := slices.Clone(c.cov)
+	if !cholesky(l, k) {
+		return false
+	}
+	for x := range k {
+		clear(l[x*k+x+1 : (x+1)*k])
+	}
+	c.root = basis{k, l}
+	return true
 }
 
 // squareOf returns the kernel C S C, with C given and S the sizes, of mean variance 1 if it has any. It is a covariance
@@ -264,6 +301,7 @@ func squareOf(c, size []float64, total float64) kernel {
 		blasOf.Dscal(k*k, 1/variance, out.cov, 1)
 		blasOf.Dscal(k*k, 1/math.Sqrt(variance), c, 1)
 	}
+	out.full = !out.triangle()
 	return out
 }
 
@@ -372,6 +410,9 @@ func (g *Geometry) factorOf(length float64, dist, size []float64) (basis, error)
 	rank := 0
 	for rank < k && values[k-1-rank] > cut {
 		rank++
+	}
+	if rank == 0 { // a column of zeros
+		return basis{rank: 1, l: make([]float64, k)}, nil
 	}
 	l := make([]float64, k*rank)
 	for b := range rank {

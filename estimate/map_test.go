@@ -287,7 +287,7 @@ func TestMapEdges(t *testing.T) {
 			}
 			normalized(prior)
 			for i, v := range res.Theta {
-				if prior[i] == 0 && v != 0 || c.same && !(math.Abs(v-prior[i]) <= 1e-12) {
+				if prior[i] == 0 && v != 0 || c.same && !(math.Abs(v-prior[i]) <= indefinite) {
 					t.Errorf("place %d: %v, prior %v", i, v, prior[i])
 				}
 			}

@@ -21,10 +21,11 @@ import (
 //	S = V V',   V = diag(theta) (P - 1 q') diag(N/q)^1/2
 //
 // is the information of the counts about f. By Woodbury's formula a step needs no more than a factor of
-// M = 1 + tau^2 T' K T, for any T with T T' = S, and the evidence no more than det M.
+// M = 1 + tau^2 V' K V, or of M = 1 + tau^2 R' S R with R R' = K, and the evidence no more than det M. The first is
+// kv x kv, the second k x k at most.
 //
-// M is dear, and steps are cheap. So T' K T is computed at the mode, where the evidence needs it, and again only if
-// steps gain too little; the next roughness begins at the same theta, where it is the same. See Rasmussen and Williams,
+// M is dear, and steps are cheap. So V' K V or R' S R is computed at the mode, where the evidence needs it, and again only
+// if steps gain too little; the next roughness begins at the same theta, where it is the same. See Rasmussen and Williams,
 // Gaussian Processes for Machine Learning, 2006, 3.4, for such an iteration.
 type fit struct {
 	channel *Channel
@@ -53,12 +54,12 @@ type point struct {
 
 // information is S at some theta.
 type information struct {
-	wide  int       // columns of T
-	t     []float64 // T, k x wide, or nil for V
 	theta []float64 // of V
 	q     []float64 // of V
 	roots []float64 // of N/q
-	gram  []float64 // T' K T, of which the lower triangle is used
+	side  bool      // M is that of V, else that of R
+	wide  int       // rows of M
+	gram  []float64 // V' K V or R' S R, of which the lower triangle is used
 	moved float64   // gain since
 
 	// M = 1 + F F', if it has few directions, and the factor is that of 1 + F' F; else it is that of M.
@@ -81,6 +82,7 @@ const (
 	// 0 and the sum of log(1 + E_ii), by Hadamard's inequality, and that sum is taken: log det M is too large by no more
 	// than idle, and the evidence too small by no more than half of that.
 	idle  = 0.3
+	tile  = 64  // rows of a product at a time
 	block = 256 // outputs at a time of a gram matrix: their part of 500 rows is a megabyte
 	// leastShare keeps a quotient of a count and a probability finite. No probability that matters is as small.
 	leastShare = 1e-280
@@ -258,25 +260,29 @@ func (f *fit) direction() (da, df []float64) {
 // square is that of the roughness in a step.
 func (f *fit) square() float64 { return f.tau * f.tau / f.damp }
 
-// solve replaces x by (1 + S s^2 K)^-1 x, and returns s^2 K times that.
+// solve replaces x, of sum 0, by (1 + S s^2 K)^-1 x, and returns s^2 K times that, but for a constant. The second is
+// (1/s^2 K^-1 + S)^-1 x.
 func (f *fit) solve(x []float64) []float64 {
 	y := make([]float64, len(x))
-	symmetric(f.square(), f.cov, x, y)
-	w := f.across(y)
+	if f.side {
+		symmetric(f.square(), f.cov, x, y)
+		w := f.across(y)
+		f.divide(w)
+		f.subtract(w, x)
+		symmetric(f.square(), f.cov, x, y)
+		return y
+	}
+	w := f.kernel.across(x)
 	f.divide(w)
-	f.subtract(w, x)
-	symmetric(f.square(), f.cov, x, y)
+	blasOf.Dscal(len(w), f.square(), w, 1)
+	y = f.kernel.times(w)
+	f.subtract(f.across(y), x)
 	return y
 }
 
-// across returns T' y.
+// across returns V' y.
 func (f *fit) across(y []float64) []float64 {
-	k, w := len(y), make([]float64, f.wide)
-	if f.t != nil {
-		blasOf.Dgemv(blas.Trans, k, f.wide, 1, f.t, f.wide, y, 1, 0, w, 1)
-		return w
-	}
-	weighed, sum := make([]float64, k), 0.0
+	weighed, w, sum := make([]float64, len(y)), make([]float64, len(f.q)), 0.0
 	for i, t := range f.theta {
 		weighed[i] = t * y[i]
 		sum += weighed[i]
@@ -288,14 +294,9 @@ func (f *fit) across(y []float64) []float64 {
 	return w
 }
 
-// subtract sets x -= T w.
+// subtract sets x -= V w.
 func (f *fit) subtract(w, x []float64) {
-	k := len(x)
-	if f.t != nil {
-		blasOf.Dgemv(blas.NoTrans, k, f.wide, -1, f.t, f.wide, w, 1, 1, x, 1)
-		return
-	}
-	scaled, g, sum := make([]float64, len(w)), make([]float64, k), 0.0
+	scaled, g, sum := make([]float64, len(w)), make([]float64, len(x)), 0.0
 	for j, q := range f.q {
 		scaled[j] = f.roots[j] * w[j]
 		sum += q * scaled[j]
@@ -308,20 +309,35 @@ func (f *fit) subtract(w, x []float64) {
 
 // divide replaces x by M^-1 x.
 func (f *fit) divide(x []float64) {
-	y, n := x, f.wide
-	if f.few {
-		if f.rank == 0 {
-			return
-		}
-		y = make([]float64, f.rank)
-		blasOf.Dgemv(blas.NoTrans, f.rank, n, 1, f.low, n, x, 1, 0, y, 1)
+	if !f.few {
+		f.backward(x)
+		return
 	}
+	f.remove(f.directions(x), x)
+}
+
+// directions returns F' x.
+func (f *fit) directions(x []float64) []float64 {
+	y := make([]float64, f.rank)
+	for b := range y {
+		y[b] = dot(f.low[b*f.wide:][:f.wide], x)
+	}
+	return y
+}
+
+// remove sets x -= F (1 + F' F)^-1 y.
+func (f *fit) remove(y, x []float64) {
+	f.backward(y)
+	blasOf.Dscal(len(y), -1, y, 1)
+	addRows(y, f.low, x)
+}
+
+// backward replaces y by A^-1 y for the matrix A of the factor.
+func (f *fit) backward(y []float64) {
 	r := len(y)
-	blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, r, f.factor, r, y, 1)
-	blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, r, f.factor, r, y, 1)
-	if f.few {
-		blasOf.Dscal(r, -1, y, 1)
-		addRows(y, f.low, x)
+	if r > 0 {
+		blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, r, f.factor, r, y, 1)
+		blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, r, f.factor, r, y, 1)
 	}
 }
 
@@ -329,20 +345,22 @@ func (f *fit) divide(x []float64) {
 func (f *fit) inform() {
 	k, kv := f.channel.Dims()
 	f.moved = 0
-	f.wide, f.t, f.theta, f.q, f.roots = kv, nil, f.at.theta, f.at.q, make([]float64, kv)
+	f.theta, f.q, f.roots = f.at.theta, f.at.q, make([]float64, kv)
 	for j, q := range f.q {
 		f.roots[j] = math.Sqrt(f.n / max(q, leastShare))
 	}
-	if kv <= k || kv <= 2*k && f.channel.rows == nil { // runs make the gram matrix of outputs cheap
+	f.side = kv <= k || 4*kv <= 5*k && f.channel.rows == nil // runs make V' K V cheap
+	if f.side {
 		f.byOutputs()
 		return
 	}
 	f.byPlaces()
 }
 
-// byOutputs computes the gram matrix for T = V, which for a policy is the work of some rows per run.
+// byOutputs computes V' K V, which for a policy is the work of some rows per run.
 func (f *fit) byOutputs() {
 	k, kv := f.channel.Dims()
+	f.wide = kv
 	theta, q, roots := f.theta, f.q, f.roots
 	weighed, mean := make([]float64, k*k), make([]float64, k) // diag(theta) K and theta' K
 	for i, t := range theta {
@@ -376,24 +394,40 @@ func (f *fit) byOutputs() {
 	}
 }
 
-// byPlaces replaces V by a factor of S with as many columns as S has directions, and computes its gram matrix.
+// byPlaces computes R' S R.
 func (f *fit) byPlaces() {
-	k, _ := f.channel.Dims()
+	k, n := len(f.prior), f.root.rank
 	s := make([]float64, k*k)
 	if !f.scattered(s) {
 		f.product(s)
 	}
-	order, work := make([]int, k), make([]float64, 2*k)
-	rank, _ := lapackOf.Dpstrf(blas.Lower, k, s, k, order, -1, work)
-	rank = max(rank, 1) // of S = 0, the column is 0
-	f.wide, f.t = rank, make([]float64, k*rank)
-	for b, i := range order {
-		copy(f.t[i*rank:][:rank], s[b*k:][:min(b+1, rank)])
+	upper := make([]float64, n*k) // R'
+	for i := range k {
+		for h := range i {
+			s[h*k+i] = s[i*k+h]
+		}
+		for b, v := range f.root.l[i*n:][:n] {
+			upper[b*k+i] = v
+		}
 	}
-	half := make([]float64, k*rank)
-	f.gram = make([]float64, rank*rank)
-	blasOf.Dgemm(blas.NoTrans, blas.NoTrans, k, rank, k, 1, f.cov, k, f.t, rank, 0, half, rank)
-	blasOf.Dgemm(blas.Trans, blas.NoTrans, rank, rank, k, 1, f.t, rank, half, rank, 0, f.gram, rank)
+	half := make([]float64, n*k) // R' S
+	f.wide, f.gram = n, make([]float64, n*n)
+	// Of a triangle, half of the entries are 0.
+	each := func(do func(b, rows, from int)) {
+		for b := 0; b < n; b += tile {
+			if f.full {
+				do(b, min(tile, n-b), 0)
+			} else {
+				do(b, min(tile, n-b), b)
+			}
+		}
+	}
+	each(func(b, rows, from int) {
+		blasOf.Dgemm(blas.NoTrans, blas.NoTrans, rows, k, k-from, 1, upper[b*k+from:], k, s[from*k:], k, 0, half[b*k:], k)
+	})
+	each(func(b, rows, from int) {
+		blasOf.Dgemm(blas.NoTrans, blas.Trans, rows, b+rows, k-from, 1, upper[b*k+from:], k, half[from:], k, 0, f.gram[b*n:], n)
+	})
 }
 
 // scattered computes the lower triangle of S by the high entries of the channel, or returns false if it is not of that
@@ -419,22 +453,15 @@ func (f *fit) scattered(s []float64) bool {
 // product computes the lower triangle of S as a product of matrices.
 func (f *fit) product(s []float64) {
 	k, kv := f.channel.Dims()
-	part, v := make([]float64, k*block), make([]float64, k*kv)
-	for i, t := range f.theta {
-		if t == 0 {
-			continue
-		}
-		row := v[i*kv:][:kv]
-		for j, p := range f.channel.row(i) {
-			row[j] = t * (p - f.q[j]) * f.roots[j]
-		}
-	}
 	for from := 0; from < kv; from += block {
 		wide := min(block, kv-from)
-		for i := range k {
-			copy(part[i*wide:][:wide], v[i*kv+from:])
+		part := make([]float64, k*wide) // of V
+		for i, t := range f.theta {
+			for j, p := range f.channel.row(i)[from:][:wide] {
+				part[i*wide+j] = t * (p - f.q[from+j]) * f.roots[from+j]
+			}
 		}
-		blasOf.Dsyrk(blas.Lower, blas.NoTrans, k, wide, 1, part, wide, 1, s, k)
+		grams(part, k, s)
 	}
 }
 

@@ -65,8 +65,9 @@ func TestInformation(t *testing.T) {
 		}
 		want, _ := mat.LogDet(s)
 		x, solved := make([]float64, k), mat.NewVecDense(k, nil)
-		for i := range x {
+		for i := range x { // of sum 0
 			x[i] = math.Sin(float64(i))
+			x[0] -= x[i] * float64(min(i, 1))
 		}
 		if err := solved.SolveVec(s, mat.NewVecDense(k, append([]float64(nil), x...))); err != nil {
 			t.Fatal(err)
@@ -97,9 +98,15 @@ func TestInformation(t *testing.T) {
 		check("by outputs, pivots", idle)
 		f.few = false
 		check("by outputs", 0)
+		f.side = false
 		f.byPlaces()
+		f.few = true
+		check("by places, pivots", idle)
 		f.few = false
 		check("by places", 0)
+		f.full = true // the root is a matrix like any other
+		f.byPlaces()
+		check("by places, a full root", 0)
 	}
 }
 

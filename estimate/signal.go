@@ -99,31 +99,30 @@ func (r basis) features(theta []float64) []float64 {
 	return out
 }
 
-// variance is the sum of the posterior variances of the features: the trace of B (tau^2 K - tau^2 K T M^-1 T' tau^2 K)
-// B' with B = F' (diag(theta) - theta theta').
+// variance is the sum of the posterior variances of the features: the trace of B C B' with B = F' (diag(theta) - theta
+// theta') and C = (tau^-2 K^-1 + S)^-1.
 func (f *fit) variance(smooth basis) float64 {
-	k, n := len(f.prior), smooth.rank
+	n := smooth.rank
 	at := smooth.features(f.at.theta)
-	sum := 0.0
-	var b, kb [2][]float64 // two at a time
-	for h := range b {
-		b[h], kb[h] = make([]float64, k), make([]float64, k)
-	}
-	for c := 0; c < n; c += 2 {
-		for h := range b {
-			for i, t := range f.at.theta {
-				if b[h][i] = 0; c+h < n {
-					b[h][i] = t * (smooth.l[i*n+c+h] - at[c+h])
-				}
-			}
+	b, sum := make([]float64, len(f.prior)), 0.0
+	for c := range n {
+		for i, t := range f.at.theta {
+			b[i] = t * (smooth.l[i*n+c] - at[c])
 		}
-		symmetric2(f.tau*f.tau, f.cov, b[0], b[1], kb[0], kb[1])
-		for h := range min(2, n-c) {
-			y := f.across(kb[h])
-			before := slices.Clone(y)
-			f.divide(y)
-			sum += dot(b[h], kb[h]) - dot(before, y)
+		if f.side {
+			kb := make([]float64, len(b))
+			symmetric(f.tau*f.tau, f.cov, b, kb)
+			sum += dot(b, kb) - f.inverse(f.across(kb))
+			continue
 		}
+		sum += f.tau * f.tau * f.inverse(f.kernel.across(b))
 	}
 	return max(sum, 0)
+}
+
+// inverse returns x' M^-1 x.
+func (f *fit) inverse(x []float64) float64 {
+	y := slices.Clone(x)
+	f.divide(y)
+	return dot(x, y)
 }
