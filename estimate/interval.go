@@ -20,12 +20,13 @@ const intervalTolerance = 1e-5
 
 // Share is how much of the population is in a region.
 type Share struct {
-	Lower, Upper float64
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
 	// Likeliest is the share under a likeliest map, always between the two. It is not the share that Map gives.
-	Likeliest float64
+	Likeliest float64 `json:"likeliest"`
 	// Single: the region, or all that is outside of it, is one place. The interval is then approximate: it covers peaks
 	// less often than its level.
-	Single bool
+	Single bool `json:"approximate,omitempty"`
 }
 
 // Interval returns the shares of a region that agree with the counts, by the counts alone: all values region .

@@ -119,8 +119,8 @@ func TestAggregateMap(t *testing.T) {
 		got.Estimator != "map" || len(got.Models) != 36 || got.Reason != "" {
 		t.Errorf("map %v, sum %v, %+v", got.Map, sum, got)
 	}
-	if r := got.Regions; len(r) != 2 || !(r[0].Lower <= 0.51 && 0.5 <= r[0].Upper) || r[0].Approximate ||
-		!r[1].Approximate || r[0].Region != "south" || !(r[1].Lower <= r[1].Likeliest && r[1].Likeliest <= r[1].Upper) {
+	if r := got.Regions; len(r) != 2 || !(r[0].Lower <= 0.51 && 0.5 <= r[0].Upper) || r[0].Single ||
+		!r[1].Single || r[0].Name != "south" || !(r[1].Lower <= r[1].Likeliest && r[1].Likeliest <= r[1].Upper) {
 		t.Errorf("regions %+v", r)
 	}
 	f, err := os.Open(table)

@@ -200,8 +200,8 @@ func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Sett
 // Region is the share of a region by the counts alone: no prior and no estimator has a part in it.
 type Region struct {
 	estimate.Share
-	Guess float64 // the share of the region in the guess
-	Wide  bool    // a search ended early: the interval may be wider than need be
+	Guess float64 `json:"guess"`          // the share of the region in the guess
+	Wide  bool    `json:"wide,omitempty"` // a search ended early: the interval may be wider than need be
 }
 
 // Regions returns the shares of regions that the counts do not contradict, at s.Level; see estimate.Interval for what

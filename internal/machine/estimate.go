@@ -9,9 +9,12 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/aggregate"
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/estimate/series"
+	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -35,6 +38,64 @@ type estimateAnswer struct {
 	Patch []int `json:"patch,omitempty"`
 	// Groups are the squares of the map, with "groups": true.
 	Groups *groups `json:"groups,omitempty"`
+	// Ends are the marginals of a policy of pairs.
+	Ends    []places.Marginal `json:"ends,omitempty"`
+	Regions []regionShare     `json:"regions,omitempty"` // with "regions"; of pairs the flows between them
+}
+
+// regionIn is a region of a line: the weights of its places by their labels. Of pairs these are the places of either end.
+type regionIn struct {
+	Region  string             `json:"region"`
+	Weights map[string]float64 `json:"weights"`
+}
+
+// regionShare is the interval of a region.
+type regionShare struct {
+	Name string `json:"region"`
+	atlas.Region
+}
+
+// weightsOf returns the regions as the atlas takes them, by the weights of all inputs.
+func weightsOf(list []regionIn, at plane.Places, inputs []string) (regions []costio.Region, err error) {
+	labels := inputs
+	if at.Ends != nil {
+		labels = places.EndLabels(at)
+	}
+	number := make(map[string]int, len(labels))
+	for n, l := range labels {
+		number[l] = n
+	}
+	for _, in := range list {
+		r := costio.Region{Name: in.Region, Weights: make([]float64, len(labels))}
+		for label, v := range in.Weights {
+			n, ok := number[label]
+			if !ok {
+				return nil, fmt.Errorf("field %q: region %.60q: no place has the label %.60q", "regions", in.Region, label)
+			}
+			r.Weights[n] = v
+		}
+		regions = append(regions, r)
+	}
+	if at.Ends != nil {
+		if regions, err = places.FlowsBetween(at, labels, regions); err != nil {
+			err = fmt.Errorf("field %q: %w", "regions", err)
+		}
+	}
+	return regions, err
+}
+
+// sharesOf are the intervals of regions, in their order.
+func sharesOf(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) (
+	list []regionShare, err error) {
+	var weights [][]float64
+	for _, r := range regions {
+		weights = append(weights, r.Weights)
+	}
+	shares, err := w.Regions(ctx, counts, weights, s)
+	for n, r := range shares {
+		list = append(list, regionShare{regions[n].Name, r})
+	}
+	return list, err
 }
 
 // groups are the parts of a map that the counts tell apart: its squares, without the places that stand out by themselves
@@ -94,10 +155,11 @@ type model struct {
 }
 
 func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, error) {
-	kv, world, err := readWorld(in)
+	of, err := readWorld(in)
 	if err != nil {
 		return nil, err
 	}
+	kv, world := of.outputs, of.world
 	if in.has("epochs") {
 		return solveEpochs(ctx, in, clock, kv, world)
 	}
@@ -123,6 +185,22 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if err != nil {
 		return nil, err
 	}
+	asked, err := readOr[[]regionIn](in, "regions", nil)
+	if err != nil {
+		return nil, err
+	}
+	level, err := readOr(in, "level", 0.0)
+	if err != nil {
+		return nil, err
+	}
+	at, err := places.OfPolicy(of.policy)
+	if err != nil {
+		return nil, err
+	}
+	regions, err := weightsOf(asked, at, of.inputs())
+	if err != nil {
+		return nil, err
+	}
 	if err := in.finish(); err != nil {
 		return nil, err
 	}
@@ -138,9 +216,9 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		if err != nil {
 			return err
 		}
-		settings := atlas.Settings{Estimator: estimator, Prior: prior, Progress: in.shared.progress}
+		settings := atlas.Settings{Estimator: estimator, Prior: prior, Level: level, Progress: in.shared.progress}
 		var m atlas.Map
-		if grouped {
+		if grouped || at.Ends != nil { // what is known of flows is seen in their groups
 			m, err = w.Map(ctx, counts, settings)
 		} else {
 			m.Estimate, err = w.Estimate(ctx, counts, settings)
@@ -171,6 +249,10 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		if alike.Shared() > 0 {
 			ans.Patch = alike.Of
 		}
+		ans.Ends = places.Marginals(at, r.Guess, r.Shares)
+		if err == nil && regions != nil {
+			ans.Regions, err = sharesOf(ctx, w, counts, regions, settings)
+		}
 		if err == nil && grouped {
 			ans.Groups, err = groupsOf(ctx, w, m, counts, settings)
 		}
@@ -179,70 +261,85 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	return ans, err
 }
 
-// readWorld reads the mechanism of a line, a policy or a cost with a base measure, and the number of its outputs.
-func readWorld(in *object) (kv int, world func(context.Context) (atlas.World, error), err error) {
+// mechanism is what a line has, a policy or a cost with a base measure.
+type mechanism struct {
+	k, outputs int
+	policy     policy.Policy // the zero value for none
+	world      func(context.Context) (atlas.World, error)
+}
+
+// inputs are the labels of the inputs, their numbers where they have none.
+func (m mechanism) inputs() (labels []string) {
+	for i := range m.k {
+		labels = append(labels, m.policy.InputLabel(i))
+	}
+	return labels
+}
+
+// readWorld reads the mechanism of a line.
+func readWorld(in *object) (of mechanism, err error) {
 	if !in.has("policy") {
 		return readMechanism(in)
 	}
 	for _, name := range []string{"cost", "m", "eps", "bits"} {
 		if in.has(name) {
-			return 0, nil, fmt.Errorf("give either %q or %q, not both", "policy", name)
+			return of, fmt.Errorf("give either %q or %q, not both", "policy", name)
 		}
 	}
 	text, err := read[string](in, "policy")
 	if err != nil {
-		return 0, nil, err
+		return of, err
 	}
 	p, err := policy.Decode([]byte(text))
 	if err != nil {
-		return 0, nil, fmt.Errorf("field %q: %w", "policy", err)
+		return of, fmt.Errorf("field %q: %w", "policy", err)
 	}
-	return p.Outputs(), func(ctx context.Context) (atlas.World, error) { return atlas.Of(ctx, p) }, nil
+	return mechanism{p.Inputs(), p.Outputs(), p, func(ctx context.Context) (atlas.World, error) { return atlas.Of(ctx, p) }}, nil
 }
 
-func readMechanism(in *object) (kv int, world func(context.Context) (atlas.World, error), err error) {
+func readMechanism(in *object) (of mechanism, err error) {
 	c, err := readStated(in)
 	if err != nil {
-		return 0, nil, err
+		return of, err
 	}
-	_, kv = c.Dims()
+	k, kv := c.Dims()
 	m, err := readBase(in)
 	if err != nil {
-		return 0, nil, err
+		return of, err
 	}
 	if len(m) != kv {
-		return 0, nil, fmt.Errorf("field %q has %d entries, the cost %d columns", "m", len(m), kv)
+		return of, fmt.Errorf("field %q has %d entries, the cost %d columns", "m", len(m), kv)
 	}
 	text, err := readExactEpsilon(in)
 	if err != nil {
-		return 0, nil, err
+		return of, err
 	}
 	eps, err := ldp.ParseEpsilon(text)
 	if err != nil {
-		return 0, nil, fmt.Errorf("field %q: %w", "eps", err)
+		return of, fmt.Errorf("field %q: %w", "eps", err)
 	}
 	bits, err := readOr(in, "bits", wpm.DefaultBits)
 	if err != nil {
-		return 0, nil, err
+		return of, err
 	}
 	box, err := ldp.NewPolytope(eps, m, bits)
 	if err != nil {
-		return 0, nil, err
+		return of, err
 	}
-	return kv, func(ctx context.Context) (atlas.World, error) {
-		mechanism, err := wpm.FromPolytope(ctx, c, box, wpm.Options{})
+	return mechanism{k: k, outputs: kv, world: func(ctx context.Context) (atlas.World, error) {
+		m, err := wpm.FromPolytope(ctx, c, box, wpm.Options{})
 		if err == nil {
 			err = atlas.Fits(c.Dims())
 		}
 		if err != nil {
 			return atlas.World{}, err
 		}
-		rows, err := mechanism.Channel(ctx)
+		rows, err := m.Channel(ctx)
 		if err != nil {
 			return atlas.World{}, err
 		}
-		return atlas.OfRows(ctx, mechanism.Cost(), rows.Row)
-	}, nil
+		return atlas.OfRows(ctx, m.Cost(), rows.Row)
+	}}, nil
 }
 
 // epochIn is the counts of an epoch of a line.

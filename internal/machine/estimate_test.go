@@ -11,6 +11,9 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 )
@@ -246,6 +249,68 @@ func TestEstimateEpochs(t *testing.T) {
 		`"epochs":[{"counts":[1,-2,3]}]`, `"epochs":[{"number":4,"counts":[1,2,3]},{"number":4,"counts":[1,2,3]}]`} {
 		if a := ask(t, "estimate", `{`+randomized+`,`+bad+`}`); a["error"] == nil {
 			t.Errorf("%s: %v", bad, a)
+		}
+	}
+}
+
+// TestEstimateRegions: a line has the shares of regions by the labels of places, by their numbers where they have none;
+// and of pairs the flows and the marginals.
+func TestEstimateRegions(t *testing.T) {
+	at := places.File{Name: "places", Points: &costio.Points{Labels: []string{"a", "b"}, X: [][]float64{{0}, {9}}}}
+	g, err := places.Pairs(places.Pairing{Sides: []places.File{at, at}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eps, err := ldp.ParseEpsilon("8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := wpm.NewDesign(t.Context(), g.Cost, eps, wpm.Objective{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Publish(policy.Config{
+		InputLabels: g.Inputs, Metadata: map[string]string{plane.PairsKey: g.Pairs},
+		Provenance: policy.Provenance{Geometry: policy.Unstated, BaseMeasure: policy.Unstated},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := policy.Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted, err := json.Marshal(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows := func(a map[string]any) (names []string) {
+		for _, x := range a["regions"].([]any) {
+			r := x.(map[string]any)
+			names = append(names, r["region"].(string))
+			if lo, hi := r["lower"].(float64), r["upper"].(float64); !(0 <= lo && lo <= r["likeliest"].(float64) && lo < hi && hi <= 1) {
+				t.Errorf("%v", r)
+			}
+		}
+		return names
+	}
+	a := ask(t, "estimate", `{"policy":`+string(quoted)+`,"counts":[10,80,5,5],"regions":[{"region":"west","weights":{"a":1}}],"level":0.5}`)
+	if got := flows(a); !slices.Equal(got, []string{"west>west", "west>anywhere", "anywhere>west"}) {
+		t.Errorf("flows %v", got)
+	}
+	for n, x := range a["ends"].([]any) { // nine in ten are from a, and nearly as many to b
+		e := x.(map[string]any)
+		if share := list(t, e["map"]); e["end"] != []string{"from", "to"}[n] || !(share[n] > 0.8) || math.Abs(share[0]+share[1]-1) > 1e-12 {
+			t.Errorf("end %d: %v", n, e)
+		}
+	}
+	a = ask(t, "estimate", `{`+randomized+`,"counts":[50,30,20],"regions":[{"region":"west","weights":{"0":1,"2":0.5}}]}`)
+	if got := flows(a); !slices.Equal(got, []string{"west"}) || a["ends"] != nil {
+		t.Errorf("regions %v, ends %v", got, a["ends"])
+	}
+	for _, bad := range []string{`[{"region":"west","weights":{"3":1}}]`, `[{"region":"west","weights":{"0":2}}]`, `[[1,0,0]]`} {
+		if a := ask(t, "estimate", `{`+randomized+`,"counts":[50,30,20],"regions":`+bad+`}`); a["error"] == nil {
+			t.Errorf("regions %s: %v", bad, a)
 		}
 	}
 }

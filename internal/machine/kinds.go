@@ -83,6 +83,8 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"  epochs     [{epoch, counts}], in place of counts, groups and estimator: a map of each epoch, in the order of time,\n" +
 		"             by its releases and those before it; number, a whole one, where epochs are absent in between;\n" +
 		"             regions [[k weights]], level: what has changed from the first to the last\n" +
+		"  regions    without epochs [{region, weights {label: 0 to 1}}], level (default 0.9): shares with intervals. The labels\n" +
+		"             are those of places, their numbers where they have none; of a policy of pairs those of either end\n" +
 		"  groups     true adds groups: the parts of the map that the counts tell apart, each with its interval\n" +
 		"  estimator  " + atlas.Estimators + "; default map, or em if the cost has no distances between inputs\n" +
 		"out: estimator, map [k], the shares of the population by it, sum 1 (null with a reason for a policy of projection\n" +
@@ -99,6 +101,8 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"     of epochs: epochs [{epoch, map, rate, worth, drift, map_error, information, verdict, unexplained}]: what a release\n" +
 		"     counts for that is an epoch older, how many of this epoch would say as much, and the part of the error that is due to\n" +
 		"     older ones; with regions, changes [{lower, upper, known}] of their shares;\n" +
+		"     with regions and no epochs: regions [{region, lower, upper, likeliest, guess}], of pairs the flows between them;\n" +
+		"     of a policy of pairs: ends [{end, labels, guess, map}], what all pairs of a place have;\n" +
 		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise;\n" +
 		"     where places share a row with others: patch [k], the places of one number are told apart by no number of releases"}
 

@@ -217,6 +217,18 @@ type End struct {
 	Of     []int // the one of each input
 }
 
+// Sums are those of shares of pairs by this end of them, nil of none.
+func (e End) Sums(shares []float64) []float64 {
+	if shares == nil {
+		return nil
+	}
+	sums := make([]float64, len(e.Labels))
+	for i, j := range e.Of {
+		sums[j] += shares[i]
+	}
+	return sums
+}
+
 // OfPolicy returns the places of a policy's cost, which may be pairs by its metadata and the labels of its inputs. The
 // error is ErrPairs.
 func OfPolicy(spec cost.Spec, metadata map[string]string, label func(int) string) (Places, error) {

@@ -71,7 +71,7 @@ func (s Sheet) page() ([]byte, error) {
 			continue
 		}
 		p.Pictures = append(p.Pictures, Picture{Title: "Where pairs are " + e.Name, Places: e.Places, Panels: []Panel{
-			{Title: "the map", Shares: Ends(e, s.Map)}, {Title: "guess, without a report", Shares: Ends(e, s.Guess)}}})
+			{Title: "the map", Shares: e.Sums(s.Map)}, {Title: "guess, without a report", Shares: e.Sums(s.Guess)}}})
 	}
 	if s.Places.Flat() {
 		picture := Picture{Places: s.Places, Text: s.Coarse, Shapes: s.Shapes}

@@ -108,7 +108,7 @@ func (s Sheet) ends(r row) row {
 // marginals are the places of each end, with what all their pairs have.
 func (s Sheet) marginals() (list []row) {
 	for _, e := range s.Places.Ends {
-		guess, share, truth := Ends(e, s.Guess), Ends(e, s.Map), Ends(e, s.Truth)
+		guess, share, truth := e.Sums(s.Guess), e.Sums(s.Map), e.Sums(s.Truth)
 		for i, label := range e.Labels {
 			r := row{Kind: e.Name, Label: label, places: []int{i}}
 			if share != nil {

@@ -54,18 +54,6 @@ func (s Sheet) places() plane.Places {
 	return s.Places
 }
 
-// Ends are sums of shares of pairs by one end of them.
-func Ends(of plane.End, shares []float64) []float64 {
-	if shares == nil {
-		return nil
-	}
-	sums := make([]float64, len(of.Labels))
-	for i, j := range of.Of {
-		sums[j] += shares[i]
-	}
-	return sums
-}
-
 // Part is some places, with the share that they have together and its interval.
 type Part struct {
 	Label        string

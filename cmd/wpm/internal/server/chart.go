@@ -73,12 +73,12 @@ type charted struct {
 	Information atlas.Information `json:"information,omitempty"`
 	Verdict     atlas.Verdict     `json:"verdict,omitempty"`
 
-	Models  []estimate.Model `json:"models,omitempty"`
-	Gap     *float64         `json:"gap,omitempty"`
-	Parts   int              `json:"parts,omitempty"` // that the reports tell apart
-	Level   float64          `json:"level,omitempty"` // of the intervals of regions
-	Regions []regionShare    `json:"regions,omitempty"`
-	Ends    []marginal       `json:"ends,omitempty"` // of pairs
+	Models  []estimate.Model  `json:"models,omitempty"`
+	Gap     *float64          `json:"gap,omitempty"`
+	Parts   int               `json:"parts,omitempty"` // that the reports tell apart
+	Level   float64           `json:"level,omitempty"` // of the intervals of regions
+	Regions []regionShare     `json:"regions,omitempty"`
+	Ends    []places.Marginal `json:"ends,omitempty"` // of pairs
 
 	fine    atlas.Map
 	groups  []sheet.Part
@@ -97,15 +97,8 @@ type charted struct {
 
 // regionShare is the interval of a region.
 type regionShare struct {
-	Region    string  `json:"region"`
-	Lower     float64 `json:"lower"`
-	Upper     float64 `json:"upper"`
-	Likeliest float64 `json:"likeliest"`
-	Guess     float64 `json:"guess"`
-	// Approximate: a single place, whose interval covers peaks less often than its level.
-	Approximate bool `json:"approximate,omitempty"`
-	// Wide: a search ended early, and an interval may be wider than need be.
-	Wide bool `json:"wide,omitempty"`
+	Name string `json:"region"`
+	atlas.Region
 }
 
 // chartInput is what the flags name beside the reports.
@@ -123,14 +116,8 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	if err := checkChart(c); err != nil {
 		return in, err
 	}
-	if len(p.Cost()) > 0 {
-		spec, err := cost.ParseSpec(p.Cost())
-		if err != nil {
-			return in, err
-		}
-		if in.places, err = plane.OfPolicy(spec, p.Metadata(), p.InputLabel); err != nil {
-			return in, err
-		}
+	if in.places, err = places.OfPolicy(p); err != nil {
+		return in, err
 	}
 	if c.IsSet("map") {
 		if err := sheet.Check(in.places, c.String("map")); err != nil {
@@ -154,13 +141,15 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	if file := c.String("regions"); c.IsSet("regions") {
 		of := labels
 		if in.places.Ends != nil {
-			of = endLabels(in.places)
+			of = places.EndLabels(in.places)
 		}
 		in.regions, err = shell.ReadFile(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
 			return places.ReadRegions(r, name, of)
 		})
 		if err == nil && in.places.Ends != nil {
-			in.regions, err = flowsBetween(in.places, of, in.regions)
+			if in.regions, err = places.FlowsBetween(in.places, of, in.regions); err != nil {
+				err = fmt.Errorf("-regions: %w", err)
+			}
 		}
 		if err != nil {
 			return in, err
@@ -368,7 +357,7 @@ func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, r
 		}
 	}
 	for n, r := range m.Regions {
-		p := sheet.Part{Label: r.Region, Remark: r.remark(), Guess: r.Guess, Share: r.Likeliest, Known: true, Low: r.Lower, High: r.Upper}
+		p := sheet.Part{Label: r.Name, Remark: r.remark(), Guess: r.Guess, Share: r.Likeliest, Known: true, Low: r.Lower, High: r.Upper}
 		for i, v := range regions[n].Weights {
 			if v > 0 {
 				p.Places = append(p.Places, i)
@@ -451,9 +440,7 @@ func (m *charted) found(r atlas.Map, u places.Unit) {
 	if r.Signal != nil {
 		m.Signal = r.Signal.String()
 	}
-	for _, e := range m.places.Ends {
-		m.Ends = append(m.Ends, marginal{e.Name, e.Labels, sheet.Ends(e, m.Guess), sheet.Ends(e, m.Map)})
-	}
+	m.Ends = places.Marginals(m.places, m.Guess, m.Map)
 }
 
 func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) (
@@ -467,7 +454,7 @@ func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []co
 		err = fmt.Errorf("-regions: %w", err)
 	}
 	for n, r := range shares {
-		list = append(list, regionShare{regions[n].Name, r.Lower, r.Upper, r.Likeliest, r.Guess, r.Single, r.Wide})
+		list = append(list, regionShare{regions[n].Name, r})
 	}
 	return list, err
 }
@@ -509,7 +496,7 @@ func (m charted) print(out io.Writer, top int) error {
 		}
 	}
 	for _, e := range m.Ends {
-		if err := e.print(out, top); err != nil {
+		if err := printMarginal(e, out, top); err != nil {
 			return err
 		}
 	}
@@ -541,7 +528,7 @@ func (r regionShare) remark() string {
 	switch {
 	case r.Wide:
 		return "may be wider than need be"
-	case r.Approximate:
+	case r.Single:
 		return "approximate: a single place"
 	}
 	return ""
@@ -552,12 +539,12 @@ func (m charted) regionTable() sheet.Table {
 		Title: fmt.Sprintf("Regions: the shares that agree with the reports are in the %v %% interval", plane.Significant(100*m.Level, 12)),
 		Head:  []string{"region", "guess", "interval", "likeliest"},
 	}
-	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Approximate })
+	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Single })
 	if remarks {
 		t.Head = append(t.Head, "remark")
 	}
 	for _, r := range m.Regions {
-		row := []string{r.Region, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper),
+		row := []string{r.Name, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper),
 			fmt.Sprintf("%.4f", r.Likeliest)}
 		if remarks {
 			row = append(row, r.remark())

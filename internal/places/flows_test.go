@@ -1,4 +1,4 @@
-package server
+package places
 
 import (
 	"errors"
@@ -25,16 +25,16 @@ func TestTooManyFlows(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := flowsBetween(at, []string{"a"}, list)
+	_, err := FlowsBetween(at, []string{"a"}, list)
 	runtime.ReadMemStats(&after)
 	if !errors.Is(err, wpmerr.ErrTooLarge) {
 		t.Errorf("%d flows: %v", regions, err)
 	}
-	most := uint64(maxFlows+3) * 8 * pairs * 11 / 10 // the flows that may be, and one more; allocations are rounded up
+	most := uint64(MaxFlows+3) * 8 * pairs * 11 / 10 // the flows that may be, and one more; allocations are rounded up
 	if took := after.TotalAlloc - before.TotalAlloc; took > most {
 		t.Errorf("%d bytes for a refusal, want %d at most", took, most)
 	}
-	if flows, err := flowsBetween(at, []string{"a"}, list[:3]); err != nil || !slices.EqualFunc(flows, list[:3], func(f, r costio.Region) bool {
+	if flows, err := FlowsBetween(at, []string{"a"}, list[:3]); err != nil || !slices.EqualFunc(flows, list[:3], func(f, r costio.Region) bool {
 		return f.Name == r.Name && len(f.Weights) == pairs
 	}) {
 		t.Errorf("%d flows of 3 regions of one end: %v", len(flows), err)
