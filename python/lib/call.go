@@ -90,7 +90,7 @@ func init() { // not a literal: operations start others
 	operations = map[string]func(context.Context, request) (answer, error){
 		"transport": transport, "project": project, "projector": newProjector,
 		"project-one": projectOne, "project-many": projectMany,
-		"solve": solve, "design": design, "rows": rows, "cost": costOf, "publish": publish, "policy": readPolicy, "plan": predict,
+		"solve": solve, "design": design, "pairs": pairs, "rows": rows, "cost": costOf, "publish": publish, "policy": readPolicy, "plan": predict,
 		"report": readReport,
 		"count":  count, "counts": readCounts, "readcounts": readFile, "simulate": simulate,
 		"panic": throw,

@@ -13,6 +13,7 @@ import (
 	"github.com/wpm-go/wpm/certificate"
 	"github.com/wpm-go/wpm/channel"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/plan"
@@ -70,6 +71,7 @@ func design(ctx context.Context, r request) (answer, error) {
 		Bits      int     `json:"bits"`
 		Seed      uint64  `json:"seed"`
 		Outputs   int     `json:"outputs_at_most"`
+		Pairs     string  `json:"pairs"` // what the cost is pairs of, or "": of pairs there are no codes
 	}
 	if err := r.decode(&in); err != nil {
 		return answer{}, err
@@ -88,7 +90,7 @@ func design(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	o.Mix, o.Gap, o.Options.Bits, o.Weights = in.Mix, in.Gap, in.Bits, append([]float64(nil), r.floats("weights")...)
-	if o.Kind == wpm.Map && o.Mix == 0 && o.Gap == 0 { // else NewDesign says what is wrong
+	if o.Kind == wpm.Map && o.Mix == 0 && o.Gap == 0 && in.Pairs == "" { // else NewDesign says what is wrong
 		codes, err := mapCodes(ctx, c, channel.Problem{
 			Prior: o.Weights, Epsilon: eps, Devices: int64(o.Devices), Bits: o.Options.Bits, Seed: in.Seed,
 			MostOutputs: in.Outputs,
@@ -149,6 +151,48 @@ func listed(d *wpm.CodesDesign) (answer, error) {
 	}
 	out.made = made{handles.add(d), size{d.Inputs, d.Outputs()}}
 	return answer{value: out, out: []array{vector("lo", lo), vector("hi", hi)}}, nil
+}
+
+// pairs makes a cost of pairs, as of the command design with -pairs and -with. The answer has their labels, and the form
+// that the metadata of their policy have.
+func pairs(ctx context.Context, r request) (answer, error) {
+	var in struct {
+		Sides []struct {
+			Name    string      `json:"name"`
+			Columns []string    `json:"columns"` // lat, lon; null of the plane
+			Labels  []string    `json:"labels"`
+			X       [][]float64 `json:"x"`
+		} `json:"sides"`
+		List [][2]int `json:"list"` // null for all
+		With string   `json:"with"`
+		P    float64  `json:"p"`
+	}
+	if err := r.decode(&in); err != nil {
+		return answer{}, err
+	}
+	of := places.Pairing{List: in.List}
+	for _, s := range in.Sides {
+		kind := "points"
+		if s.Columns != nil {
+			kind = "greatcircle-2"
+		}
+		if _, err := (cost.Spec{Kind: kind, X: s.X, P: 1}).Build(); err != nil { // pairs check nothing of their places
+			return answer{}, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		of.Sides = append(of.Sides, places.File{Name: s.Name, Points: &costio.Points{Columns: s.Columns, Labels: s.Labels, X: s.X}})
+	}
+	if in.With != "" {
+		var err error
+		if of.With, err = places.Category(in.With, of.Sides[0].Geographic()); err != nil {
+			return answer{}, fmt.Errorf("category: %w", err)
+		}
+	}
+	g, err := places.Pairs(of, in.P)
+	if err != nil {
+		return answer{}, err
+	}
+	spec, err := cost.SpecOf(ctx, g.Cost)
+	return answer{value: map[string]any{"cost": spec, "labels": g.Inputs, "pairs": g.Pairs}}, err
 }
 
 // costOf writes the cost of a design or a projector into the array C.
@@ -403,6 +447,7 @@ type planArgs struct {
 	Devices   []int    `json:"devices"`
 	P         float64  `json:"p"`
 	Objective string   `json:"objective"`
+	Pairs     string   `json:"pairs"`
 }
 
 func (a planArgs) check() error {
@@ -471,7 +516,7 @@ func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, 
 			o.Devices = n
 		}
 		if m == nil || o.Kind == wpm.Map {
-			if m, err = mechanismOf(ctx, planner, c, eps, o, prior); err != nil {
+			if m, err = mechanismOf(ctx, planner, c, eps, o, prior, a.Pairs != ""); err != nil {
 				return nil, err
 			}
 		}
@@ -486,8 +531,8 @@ func (a planArgs) at(ctx context.Context, planner *plan.Planner, c cost.Matrix, 
 
 // mechanismOf designs what design does, for a forecast.
 func mechanismOf(ctx context.Context, planner *plan.Planner, c cost.Matrix, eps ldp.Epsilon, o wpm.Objective,
-	prior []float64) (*plan.Mechanism, error) {
-	if o.Kind == wpm.Map {
+	prior []float64, pairs bool) (*plan.Mechanism, error) {
+	if o.Kind == wpm.Map && !pairs {
 		codes, err := mapCodes(ctx, c, channel.Problem{Prior: prior, Epsilon: eps, Devices: int64(o.Devices)})
 		switch {
 		case err != nil:

@@ -100,6 +100,8 @@ class _Estimate(Result):
     gap: float
     models: List[Result]
     patch: List[int]
+    regions: List[Result]
+    ends: List[Result]
 
 class _Epochs(Result):
     epochs: List[Result]
@@ -189,6 +191,12 @@ class Design:
         last: Optional[str] = ...,
         period: Optional[int] = ...,
     ) -> Policy: ...
+
+class Pairs:
+    labels: List[str]
+    form: str
+    def __init__(self, cost: Any, labels: List[str], form: str) -> None: ...
+    def __len__(self) -> int: ...
 
 class Policy:
     text: str
@@ -361,6 +369,14 @@ def design(
     seed: Optional[int] = ...,
     outputs_at_most: Optional[int] = ...,
 ) -> Design: ...
+def pairs(
+    places: Any,
+    to: Any = ...,
+    *,
+    only: Optional[Iterable[Sequence[Any]]] = ...,
+    category: Optional[str] = ...,
+    p: float = ...,
+) -> Pairs: ...
 def estimate(
     counts: Union[Counts, _Array],
     policy: Union[Policy, str, bytes, None] = ...,
@@ -372,6 +388,8 @@ def estimate(
     prior: Optional[_Array] = ...,
     estimator: Optional[str] = ...,
     places: Any = ...,
+    regions: Optional[Mapping[str, Any]] = ...,
+    level: Optional[float] = ...,
     progress: _Progress = ...,
 ) -> _Estimate: ...
 def estimate_epochs(

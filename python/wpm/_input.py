@@ -4,12 +4,11 @@ import decimal
 import fractions
 import json
 import numbers
-import unicodedata
 
 import numpy as np
 
 from ._errors import InputError
-from ._places import cost_of
+from ._places import Pairs, cost_of, label
 
 
 def index_of(x):
@@ -88,11 +87,6 @@ def named(name, at):
     return f"{name}[{', '.join(map(str, at))}]" if at else name
 
 
-def label(x):
-    """Return a label as policies have them: text in the composed form of Unicode."""
-    return unicodedata.normalize("NFC", str(x))
-
-
 def aligned(x, labels, name, axis=0):
     """Return x in the order of labels, if both have labels on this axis."""
     if labels is None:
@@ -158,15 +152,21 @@ def in_order(places, labels, k):
 
 
 class Cost:
-    """A cost as a call takes it: an array, a table of places, or an object as ``wpm solve`` states it."""
+    """A cost as a call takes it: an array, a table of places, pairs of them, or an object as ``wpm solve`` states it."""
 
     def __init__(self, C, name="C", signed=False):
-        self.array = self.spec = self.rows = self.cols = None
+        self.array = self.spec = self.rows = self.cols = self.pairs = None
         if isinstance(C, dict):
             try:
                 self.spec = json.loads(json.dumps(C, default=_plain, allow_nan=False))
             except (TypeError, ValueError) as e:
                 raise InputError(f"{name} is no cost: {e}") from None
+            return
+        if isinstance(C, Pairs):
+            import pandas
+
+            self.spec, self.pairs, self.rows = C._cost, C.form, pandas.Index(C.labels)
+            self.cols = self.rows
             return
         places = cost_of(C, name)
         if places is not None:

@@ -339,12 +339,15 @@ class Design:
         >>> p.version, p.schedule["period"]
         (3, 12)
         """
+        form = self._how[0]["pairs"]
+        if form and not (labels is None and output_labels is None):
+            raise InputError("labels: those of pairs are the labels of their places")
         labels = self._rows if labels is None else labels
         output_labels = self._columns if output_labels is None else output_labels
         if self.codes + self.discs and output_labels is not None:
             raise InputError("output_labels: the outputs of a list are sets of places, and have no labels")
         args = {"handle": self._handle.number, "mode": mode, "geometry": geometry, "base": base, "note": note,
-                "metadata": {} if metadata is None else metadata}
+                "metadata": {**({} if metadata is None else metadata), **({"pairs": form} if form else {})}}
         schedule = {"epochs": epochs, "first": first, "last": last}
         args["schedule"] = {name: label(x) for name, x in schedule.items() if x is not None}
         if period is not None:
@@ -367,14 +370,14 @@ def design(
 
     Parameters
     ----------
-    C : (k, kv) array_like, DataFrame, or dict
+    C : (k, kv) array_like, DataFrame, Pairs, or dict
         The cost. Labels of a DataFrame become those of the policy.
     eps : str, int, float or Fraction
         The privacy level. Text such as "0.1" or "1/3" is exact, and a float stands for its shortest decimal.
     objective : {"uniform", "minimax", "average", "mixed", "map"}, optional
         What is made small: the worst case among uniform base measures or among all, the mean, a mix of both, or the
         error of a map from many devices. It is map if devices are given, else uniform. For a map the design is a list of
-        block codes and discs, or a single disc where no list is better.
+        block codes and discs, or a single disc where no list is better, and of pairs.
     weights : (k,) array_like, optional
         Of the mean, or with map a guess at the map; public.
     mix : float, optional
@@ -412,7 +415,7 @@ def design(
     c = Cost(C)
     if objective is None:
         objective = "uniform" if devices is None else "map"
-    args = {**json.loads(c.args), "eps": epsilon(eps), "objective": objective}
+    args = {**json.loads(c.args), "eps": epsilon(eps), "objective": objective, "pairs": c.pairs or ""}
     given = (("mix", mix, _positive), ("gap", gap, _positive), ("devices", devices, _count), ("bits", bits, _count),
              ("seed", seed, _count), ("outputs_at_most", outputs_at_most, _count))
     if objective != "map" and (seed is not None or outputs_at_most is not None):
@@ -599,7 +602,7 @@ class Policy:
 
 
 def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=None, estimator=None, places=None,
-             progress=None):
+             regions=None, level=None, progress=None):
     """Make a map of a population from counts of releases.
 
     Parameters
@@ -620,6 +623,11 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
         "map" is the default, or "em" where inputs have no distances.
     places : DataFrame, GeoDataFrame or GeoSeries, optional
         A row for each place, by the labels of the policy's inputs, or in their order where it has none. It makes frame.
+    regions : dict of str to sequence of str, Series, dict or (k,) array_like, optional
+        Of what there are shares with intervals: the labels of the places of a region; or weights from 0 to 1 by label, or of
+        all places in their order. Of a policy of pairs the labels are those of places at either end.
+    level : float, optional
+        Of the intervals of regions; 0.9 if it is not given.
     progress : bool or callable, optional
         Called with the steps done and all steps; True writes them to standard error. Ctrl-C ends the call.
 
@@ -646,6 +654,11 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
         information, verdict
             With map_error: what the counts know ("much" if the best map of them has expected below half of before,
             "little" below 0.9 of it, or "none"), and what they say of the guess ("confirm" or "change").
+        regions : list of Result
+            With regions: region, lower, upper, likeliest and guess; of pairs the flows between regions, such as
+            "north>port", and what is from and to each, such as "north>anywhere".
+        ends : list of Result
+            Of pairs the marginals: the end, which is from, to or the category; its labels; and the guess and the map of them.
         patch
             Only where rows are alike: the patch of each place. No number of reports tells places of a patch apart.
 
@@ -706,6 +719,9 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
     if prior is not None:
         line["prior"] = array(prior, "prior", size=k)
     table = None if places is None else in_order(places, inputs, k)
+    if regions is not None:
+        line["regions"] = _regions(regions, None if policy is None else policy.labels, k)
+    line["level"] = level if level is None else _level(level)
     r = _solve("estimate", c, line, progress)
     out = Result({name: _entries(v) for name, v in r.items() if name not in ("seconds", "groups")})
     out.raw = series(_floats(r["raw"]), outputs) if r["raw"] else None
@@ -714,6 +730,28 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
         out.frame = _framed(table, np.asarray(out.map), r.get("groups"))
     if out.unexplained:
         warnings.warn(_UNEXPLAINED.format("the counts"), stacklevel=2)
+    return out
+
+
+def _regions(regions, labels, k):
+    """Return regions as a line has them: the weights above 0 by label, or by number where places have no labels."""
+    if not isinstance(regions, dict):
+        raise InputError(f"regions is {type(regions).__name__}, not a dict of places by name")
+    out = []
+    for name, of in regions.items():
+        what = f"regions[{name!r}]"
+        if isinstance(of, dict) or index_of(of) is not None and len(index_of(of)) == 1:
+            names, of = [label(x) for x in of.keys()], list(of.values()) if isinstance(of, dict) else of
+        elif not isinstance(of, str) and np.ndim(of) == 1 and len(of) and all(isinstance(x, str) for x in of):
+            names, of = [label(x) for x in of], np.ones(len(of))
+        else:
+            names = labels
+        weights = array(of, what, size=k if names is None else len(names))
+        if names is None:
+            names = [str(n) for n in range(len(weights))]
+        if len(set(names)) < len(names):
+            raise InputError(f"{what} has a label twice")
+        out.append({"region": str(name), "weights": {x: float(v) for x, v in zip(names, weights) if v}})
     return out
 
 
@@ -897,7 +935,7 @@ def plan(C, eps, devices, *, p=1, prior=None, objective="uniform"):
     levels = [eps] if isinstance(eps, (str, bytes)) or np.ndim(eps) == 0 else list(eps)
     numbers = np.atleast_1d(np.asarray(devices))
     args = {**json.loads(c.args), "eps": [epsilon(e) for e in levels], "devices": whole(numbers, "devices").tolist(),
-            "p": _positive(p, "p"), "objective": objective}
+            "p": _positive(p, "p"), "objective": objective, "pairs": c.pairs or ""}
     if prior is not None:
         prior = array(aligned(prior, c.rows, "prior"), "prior")
     value, _ = _lib.call("plan", args, C=c.array, prior=prior)

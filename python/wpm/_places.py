@@ -1,11 +1,19 @@
 """Tables of places: frames of latitudes and longitudes, and those of geopandas."""
 
+import unicodedata
+
 import numpy as np
 
+from . import _lib
 from ._errors import InputError
 
 _LATITUDE = ("lat", "latitude")
 _LONGITUDE = ("lon", "lng", "long", "longitude")
+
+
+def label(x):
+    """Return a label as policies have them: text in the composed form of Unicode."""
+    return unicodedata.normalize("NFC", str(x))
 
 
 def is_geo(x):
@@ -78,3 +86,95 @@ def coordinates(x, name):
         return None
     at = np.asarray(spec["x"])
     return at[:, ::-1] if spec["kind"].startswith("greatcircle") else at
+
+
+class Pairs:
+    """Pairs of places, or of a place and a value of a category, as the cost of a design. Made by pairs.
+
+    Attributes
+    ----------
+    labels : list of str
+        Of the pairs: the labels of their parts, joined by ">".
+    form : str
+        What they are pairs of, as the metadata "pairs" of their policy say it.
+    """
+
+    def __init__(self, cost, labels, form):
+        self._cost, self.labels, self.form = cost, labels, form
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __repr__(self):
+        return f"Pairs({len(self)} of {self.form})"
+
+
+def pairs(places, to=None, *, only=None, category=None, p=1):
+    """Make pairs of places, of which one report gives flows.
+
+    Parameters
+    ----------
+    places : DataFrame, GeoDataFrame or GeoSeries
+        A row for each place, whose label is in the index: with columns lat and lon, with a geometry, or with the coordinates
+        of a plane in all columns.
+    to : DataFrame, GeoDataFrame or GeoSeries, optional
+        The second place of pairs. Without it there must be a category.
+    only : sequence of (str, str), optional
+        The pairs that there are, by their labels; all of them if it is not given.
+    category : str, optional
+        A choice beside the places, and what a wrong one costs, such as "mode=walk,bike,car:2km".
+    p : float, optional
+        The power of the distance that a cost is.
+
+    Returns
+    -------
+    Pairs
+        For design, plan, and wherever a cost is taken.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> import pandas, wpm
+    >>> homes = pandas.DataFrame({"x": [0, 1, 2], "y": [0, 2, 1]}, index=["north", "mill", "port"])
+    >>> flows = wpm.pairs(homes, homes, category="mode=walk,bus:1")
+    >>> len(flows), flows.labels[1]
+    (18, 'north>north>bus')
+    """
+    sides = [_side(x, name) for x, name in ((places, "places"), (to, "to")) if x is not None]
+    if len(sides) == 1 and category is None:
+        raise InputError("pairs are of two tables of places, or of one and a category")
+    listed = None
+    if only is not None:
+        if len(sides) == 1:
+            raise InputError("only goes with two tables of places")
+        number = [{name: n for n, name in enumerate(side["labels"])} for side in sides]
+        listed = []
+        for pair in only:
+            pair = tuple(map(label, pair)) if isinstance(pair, (tuple, list)) else pair
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise InputError(f"only has {pair!r}, not a pair of labels")
+            for name, known in zip(pair, number):
+                if name not in known:
+                    raise InputError(f"only has {name!r}, which is no label of the places")
+            listed.append([known[name] for name, known in zip(pair, number)])
+        if len(set(map(tuple, listed))) < len(listed):
+            raise InputError("only has a pair twice")
+        if not listed:
+            raise InputError("only has no pairs")
+    args = {"sides": sides, "list": listed, "with": "" if category is None else str(category), "p": float(p)}
+    value, _ = _lib.call("pairs", args)
+    return Pairs(value["cost"], value["labels"], value["pairs"])
+
+
+def _side(x, name):
+    """Return a table of places as one end of pairs."""
+    spec = cost_of(x, name)
+    if spec is None and hasattr(x, "columns") and hasattr(x, "iloc"):
+        spec = _spec("points", np.column_stack([_numbers(x.iloc[:, i], name) for i in range(x.shape[1])]), x, name)
+    if spec is None:
+        raise InputError(f"{name} is {type(x).__name__}, not a table of places")
+    columns = ["lat", "lon"] if spec["kind"].startswith("greatcircle") else None
+    return {"name": name, "columns": columns, "labels": [label(v) for v in x.index], "x": spec["x"]}
