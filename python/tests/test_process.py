@@ -211,7 +211,7 @@ class TestDocs(unittest.TestCase):
     def check(self, f):
         doc = inspect.getdoc(f)
         self.assertTrue(doc, f)
-        if f in (wpm.Design, wpm.OTResult, wpm.Policy.write, wpm.Policy.read, wpm.Counts.write, wpm.Counts.read):  # made by design and solve; one parameter that the name says
+        if f in (wpm.Design, wpm.OTResult, wpm.Pairs, wpm.Policy.write, wpm.Policy.read, wpm.Counts.write, wpm.Counts.read):  # made by design, solve and pairs; one parameter that the name says
             return
         parameters = inspect.signature(f).parameters.values()
         names = [p.name for p in parameters if p.name != "self" and p.kind != p.VAR_KEYWORD]

@@ -347,7 +347,9 @@ class Design:
         if self.codes + self.discs and output_labels is not None:
             raise InputError("output_labels: the outputs of a list are sets of places, and have no labels")
         args = {"handle": self._handle.number, "mode": mode, "geometry": geometry, "base": base, "note": note,
-                "metadata": {**({} if metadata is None else metadata), **({"pairs": form} if form else {})}}
+                "metadata": {} if metadata is None else metadata}
+        if form:
+            args["metadata"] = {**args["metadata"], "pairs": form}
         schedule = {"epochs": epochs, "first": first, "last": last}
         args["schedule"] = {name: label(x) for name, x in schedule.items() if x is not None}
         if period is not None:
