@@ -58,16 +58,13 @@ func EndLabels(at plane.Places) (labels []string) {
 // MaxFlows is the largest number of flows with an interval each.
 const MaxFlows = 256
 
-// anywhere stands for all places of an end.
-const anywhere = "anywhere"
-
 // FlowsBetween are the flows between regions of the places at the ends of pairs, and what is from and to each: the share
 // of a pair is the product of those of its places. labels are those of the weights of regions. The error is ErrTooLarge, or
 // about a name.
 func FlowsBetween(at plane.Places, labels []string, regions []costio.Region) (flows []costio.Region, err error) {
 	for _, r := range regions {
-		if r.Name == anywhere || strings.Contains(r.Name, plane.Between) {
-			return nil, fmt.Errorf("region %.60q: %q stands for all places, and %s between the names of a flow", r.Name, anywhere,
+		if r.Name == plane.Anywhere || strings.Contains(r.Name, plane.Between) {
+			return nil, fmt.Errorf("region %.60q: %q stands for all places, and %s between the names of a flow", r.Name, plane.Anywhere,
 				plane.Between)
 		}
 	}
@@ -84,7 +81,7 @@ func FlowsBetween(at plane.Places, labels []string, regions []costio.Region) (fl
 		flows = nil
 		for _, f := range before {
 			for n := range len(regions) + 1 {
-				name, some := anywhere, n == len(regions)
+				name, some := plane.Anywhere, n == len(regions)
 				weights := slices.Clone(f.Weights)
 				if !some {
 					name = regions[n].Name

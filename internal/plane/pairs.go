@@ -18,6 +18,9 @@ const (
 	Between  = ">"
 )
 
+// Anywhere stands for all places of an end, in the name of a flow.
+const Anywhere = "anywhere"
+
 // ErrPairs: a form, labels or coordinates that are not those of pairs.
 var ErrPairs = errors.New("bad pairs")
 

@@ -18,16 +18,21 @@ const (
 	spacing = 1.3 // of lines
 )
 
+// font is how high the letters of the large panel are.
+func (f frame) font() float64 { return max(f.width, f.height) / (lineOf - 2*margin) }
+
 // enlarge adds what only the large panel has: outlines, numbers with a key, a scale bar, and lines below.
 func (d *drawing) enlarge(p Panel, f frame, marks []mark, order []int, at []plane.Point) {
 	d.Large = true
-	width := max(f.width, f.height) / (1 - 2*margin/lineOf)
-	font := width / lineOf
+	font := f.font()
+	width := lineOf * font
 	d.Line, d.Rim, d.Font = number(font/12), number(font/4), number(font)
 	for _, places := range p.Outlines {
 		d.Outlines = append(d.Outlines, outline(marks, places))
 	}
-	d.number(p, rasterOf(f, width, font, marks, order), at)
+	if marks != nil {
+		d.number(p, rasterOf(f, width, font, marks, order), at)
+	}
 	left, y := (f.width-width)/2, f.height+(margin+0.8)*font
 	if p.Unit != "" && p.PerUnit > 0 && f.dot > 0 {
 		one := p.PerUnit / f.side * pageUnits // page units for one of the unit

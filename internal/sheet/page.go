@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -61,10 +62,13 @@ func (p Page) HTML() ([]byte, error) {
 func (s Sheet) page() ([]byte, error) {
 	p := Page{Title: s.Title, Headline: s.Headline, Facts: s.Facts, Tables: s.Tables, Notes: s.Notes}
 	if t := partTable("Regions", s.Level, s.Regions); t.Rows != nil {
-		p.Tables = append(p.Tables, t)
+		p.Tables = append(p.Tables, s.apart(t))
 	}
 	if t := partTable("What the reports tell apart", s.Level, s.Groups); len(t.Rows) > 1 {
 		p.Tables = append(p.Tables, t)
+	}
+	if flows := s.flows(); flows.Flows != nil {
+		p.Pictures = append(p.Pictures, flows)
 	}
 	for _, e := range s.Places.Ends {
 		if !e.Flat() || s.Map == nil {
@@ -75,20 +79,8 @@ func (s Sheet) page() ([]byte, error) {
 	}
 	if s.Places.Flat() {
 		picture := Picture{Places: s.Places, Text: s.Coarse, Shapes: s.Shapes}
-		large := Panel{Title: "Where people are: the map", Shares: s.Map}
-		if slices.ContainsFunc(s.Groups, func(g Part) bool { return g.Known }) {
-			large.Foot = append(large.Foot, fmt.Sprintf("Ranges are %v %% intervals.", plane.Significant(100*s.Level, 12)))
-		}
-		if error, _, ok := strings.Cut(s.Headline, ". "); ok && (s.Error > 0 || s.Unexplained) { // its first sentence is about the map
-			large.Foot = append(large.Foot, error+".")
-		}
-		large.Foot = append(large.Foot, s.Facts)
-		switch s.Places.Kind {
-		case "greatcircle":
-			large.Unit, large.PerUnit = "km", 360/(2*math.Pi*earth)
-		case "points":
-			large.Unit, large.PerUnit = "units", 1
-		}
+		large := s.large("Where people are: the map")
+		large.Shares = s.Map
 		if s.Map != nil {
 			large.describe(s)
 		}
@@ -103,6 +95,38 @@ func (s Sheet) page() ([]byte, error) {
 		p.Pictures = append(p.Pictures, picture)
 	}
 	return p.HTML()
+}
+
+// large is the large panel, without what is at its places.
+func (s Sheet) large(title string) Panel {
+	p := Panel{Title: title}
+	if slices.ContainsFunc(slices.Concat(s.Groups, s.Regions), func(g Part) bool { return g.Known }) {
+		p.Foot = append(p.Foot, fmt.Sprintf("Ranges are %v %% intervals.", plane.Significant(100*s.Level, 12)))
+	}
+	if error, _, ok := strings.Cut(s.Headline, ". "); ok && (s.Error > 0 || s.Unexplained) { // its first sentence is about the map
+		p.Foot = append(p.Foot, error+".")
+	}
+	p.Foot = append(p.Foot, s.Facts)
+	switch s.places().Kind {
+	case "greatcircle":
+		p.Unit, p.PerUnit = "km", 360/(2*math.Pi*earth)
+	case "points":
+		p.Unit, p.PerUnit = "units", 1
+	}
+	return p
+}
+
+// apart gives both ends of flows a column of their own.
+func (s Sheet) apart(t Table) Table {
+	if ends := s.Places.Ends; len(ends) < 2 || ends[1].In == nil {
+		return t
+	}
+	t.Head = slices.Concat([]string{"from", "to"}, t.Head[1:])
+	for n, row := range t.Rows {
+		from, to, _ := strings.Cut(row[0], plane.Between)
+		t.Rows[n] = slices.Concat([]string{from, to}, row[1:])
+	}
+	return t
 }
 
 // earth is the mean radius in km, as cost.NewGreatCircle has it.
@@ -169,4 +193,92 @@ func partTable(title string, level float64, parts []Part) Table {
 		t.Rows = append(t.Rows, line)
 	}
 	return t
+}
+
+// mostFlows is the largest number of arrows of a picture.
+const mostFlows = 40
+
+// flows is the picture of what goes from where to where: between the regions, or else of the largest groups. It has no
+// arrows where pairs are not of two flat places, or no map.
+func (s Sheet) flows() (p Picture) {
+	ends := s.Places.Ends
+	if len(ends) < 2 || ends[1].In == nil || !ends[0].Flat() || s.Map == nil {
+		return p
+	}
+	p.Places = ends[0].Places
+	p.Places.In = slices.Concat(ends[0].In, ends[1].In)
+	panel := s.large("From where to where: the map")
+	parts, kind := s.between(), "region"
+	all := len(parts)
+	if all > 0 {
+		p.Title, panel.Title = "Flows between regions", "From region to region: the map"
+	} else {
+		parts, kind = s.Groups, "group"
+		all = len(parts)
+		p.Title = "The largest flows"
+		parts = parts[:min(len(parts), mostFlows/2)]
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
+	parts = parts[:min(len(parts), mostFlows)]
+	number := map[string]int{}
+	times := map[int]float64{} // of a region
+	for n, part := range parts {
+		r := s.ends(s.about(kind, part))
+		names := [2]string{r.From, r.To}
+		if kind == "group" { // each has its own stops
+			names = [2]string{fmt.Sprint(n, " from"), fmt.Sprint(n, " to")}
+		}
+		var at [2]int
+		for e, name := range names {
+			middle := s.middle(ends[e], part.Places)
+			if ends[e].Kind == "greatcircle" {
+				middle[0], middle[1] = middle[1], middle[0]
+			}
+			i, ok := number[name]
+			if !ok {
+				i = len(p.Stops.In)
+				number[name] = i
+				p.Stops.In = append(p.Stops.In, make([]float64, len(middle)))
+				if kind == "region" {
+					p.Stops.Names = append(p.Stops.Names, name)
+				}
+			}
+			mean := p.Stops.In[i]
+			times[i]++
+			for a, v := range middle {
+				if a == 1 && times[i] > 1 && ends[e].Kind == "greatcircle" {
+					v = mean[a] + math.Remainder(v-mean[a], 360)
+				}
+				mean[a] += (v - mean[a]) / times[i]
+			}
+			at[e] = i
+		}
+		title := part.Label + ": " + r.words()
+		if kind == "region" {
+			title = r.From + " to " + r.To + ": " + r.words()
+		}
+		p.Flows = append(p.Flows, Flow{at[0], at[1], part.Share, title})
+		if n < named {
+			panel.Names = append(panel.Names, Name{Text: title})
+		}
+	}
+	if len(parts) < all {
+		p.Text = fmt.Sprintf("The picture has the %d largest of %d flows.", len(parts), all)
+	}
+	if kind == "group" {
+		p.Text += " A flow here is a group of pairs that the reports do not tell apart. Its arrow goes from the middle of the places at " +
+			"one end to the middle of those at the other. " + s.Coarse
+	}
+	p.Text, p.Panels = strings.TrimSpace(p.Text), []Panel{panel}
+	return p
+}
+
+// between are the regions that have a name at both ends.
+func (s Sheet) between() (list []Part) {
+	for _, r := range s.Regions {
+		if from, to, ok := strings.Cut(r.Label, plane.Between); ok && from != plane.Anywhere && to != plane.Anywhere && len(r.Places) > 0 {
+			list = append(list, r)
+		}
+	}
+	return list
 }

@@ -2,8 +2,13 @@ package sheet
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/plane"
@@ -98,6 +103,71 @@ func TestCategoryNames(t *testing.T) {
 		_, err := plane.ParseForm("lat,lon>lat,lon>" + name + "=a,b:1km")
 		if (err == nil) != want {
 			t.Errorf("a category called %s: %v", name, err)
+		}
+	}
+}
+
+// TestFlowArrows: the page has an arrow for each flow between regions, or else of the largest groups, as wide as the flow;
+// one within a region comes back, and what is from or to anywhere has none.
+func TestFlowArrows(t *testing.T) {
+	s := flows(t, "lat", "lon")
+	s.Regions = []Part{
+		{Label: "west>east", Places: []int{1}, Share: 0.2}, {Label: "west>anywhere", Places: []int{0, 1}, Share: 0.3},
+		{Label: "north>north", Places: []int{2}, Share: 0.6, Known: true, Low: 0.5, High: 0.7}, {Label: "north>west", Places: []int{0}, Share: 0},
+	}
+	p := s.flows()
+	want := []Flow{
+		{0, 0, 0.6, "north to north: 60 %, 50 to 70 %"}, {1, 2, 0.2, "west to east: 20 %"}, {0, 1, 0, "north to west: 0 %"},
+	}
+	if diff := cmp.Diff(want, p.Flows); diff != "" {
+		t.Error(diff)
+	}
+	// North is at b and at d of the first flow, and at a of the last.
+	if got := p.Stops.In[0]; !slices.Equal(p.Stops.Names, []string{"north", "west", "east"}) || math.Abs(got[0]-70.0/3) > 1e-9 {
+		t.Errorf("%v at %v", p.Stops.Names, p.Stops.In)
+	}
+	text, err := s.Encode("x.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), `<path class="flow"`); n != 2 { // nobody is from north to west
+		t.Errorf("%d arrows, want 2", n)
+	}
+	for _, want := range []string{"<title>north to north: 60 %, 50 to 70 %</title>", ">west</text>", "<th scope=\"col\">from</th><th scope=\"col\">to</th>",
+		"<td>west</td><td>anywhere</td>", "60 % is the widest", " km</text>"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	s.Regions = nil
+	if p := s.flows(); len(p.Flows) != 2 || p.Flows[0].Title != "b>d>walk: 70 %" || p.Flows[1].Title != "2 around a>d>car: 30 %" {
+		t.Errorf("groups %+v", p.Flows)
+	}
+	if s.Map = nil; s.flows().Flows != nil {
+		t.Error("flows without a map")
+	}
+}
+
+// TestArrowWidth: an arrow is as wide as its width in the middle of its way, whether it is an arc or a loop.
+func TestArrowWidth(t *testing.T) {
+	for _, width := range []float64{1, 7} {
+		for _, way := range [][]plane.Point{
+			arc(plane.Point{X: 10, Y: 20}, plane.Point{X: 200, Y: 90}, 0.15, 10),
+			loop(plane.Point{X: 150, Y: 150}, frame{width: 300, height: 300}, 5, 20),
+		} {
+			var around []plane.Point
+			for _, at := range strings.FieldsFunc(arrow(way, width, 12), func(r rune) bool { return strings.ContainsRune("MLz", r) }) {
+				var a plane.Point
+				if _, err := fmt.Sscan(at, &a.X, &a.Y); err != nil {
+					t.Fatal(err)
+				}
+				around = append(around, a)
+			}
+			n := len(way) / 4
+			a, b := around[n], around[len(around)-1-n]
+			if got := math.Hypot(a.X-b.X, a.Y-b.Y); math.Abs(got-width) > 0.02 { // numbers have two decimals
+				t.Errorf("%v wide, want %v", got, width)
+			}
 		}
 	}
 }

@@ -19,6 +19,22 @@ type Picture struct {
 	Places plane.Places
 	Panels []Panel
 	Shapes []costio.Shape // polygons of inputs on a sphere; or nil
+
+	Flows []Flow // the largest first, on the only panel; or nil
+	Stops Stops  // of flows
+}
+
+// Flow is an arrow from one place of a picture to another.
+type Flow struct {
+	From, To int
+	Share    float64 // the width
+	Title    string  // what a pointer on it shows
+}
+
+// Stops are the places of a picture that flows are between. They are not drawn, but may have names.
+type Stops struct {
+	In    [][]float64 // as those of the places
+	Names []string    // of each; or nil
 }
 
 // Panel is one map of a picture.
@@ -68,6 +84,9 @@ type drawing struct {
 	Box         string
 	Dot         string // the diameter of places that are dots; "" for cells
 	Paths       []path
+	Spots, Spot string // places beside flows, and how wide they are
+	Flows       []path
+	Thin        string // how wide lines around flows are
 	Outlines    []string
 	Names       []text // numbers
 	Leaders     []string
@@ -105,6 +124,9 @@ type drawn struct {
 
 // draw draws the panels, on one scale.
 func (p Picture) draw() drawn {
+	if p.Flows != nil {
+		return p.drawFlows()
+	}
 	in, out, shapes := p.flat()
 	top := 0.0
 	for _, panel := range p.Panels {
