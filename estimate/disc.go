@@ -143,7 +143,7 @@ func newDiscFit(ctx context.Context, g *Geometry) (*discFit, error) {
 		return d, nil
 	}
 	g.unit = mean
-	r, err := g.factorOf(discLength, dist, by.size)
+	r, err := factorOf(g.exponential(discLength, 0, dist, len(by.size)), by.size)
 	if err != nil {
 		return nil, err
 	}

@@ -30,11 +30,12 @@ type Geometry struct {
 	}
 }
 
-// kernels are what Map's prior has. Lengths are in units of Geometry.unit.
+// kernels are what Map's prior has. Lengths are in units of Geometry.unit. A place has the share alone of its variance to
+// itself: without that of the shortest kernel, places at one point would have the same density, whatever they reported.
 var kernels = [...]struct {
-	length float64
-	smooth bool
-}{{0.5, false}, {1.5, false}, {6, false}, {48, false}, {2, true}, {6, true}, {15, true}}
+	length, alone float64
+	smooth        bool
+}{{0.5, 0.2, false}, {1.5, 0, false}, {6, 0, false}, {48, 0, false}, {2, 0, true}, {6, 0, true}, {15, 0, true}}
 
 // longest is the kernel of the largest features of a map.
 const longest = 3
@@ -241,7 +242,7 @@ func (g *Geometry) kernel(n int) (kernel, error) {
 func (g *Geometry) kernelOf(n int, dist, size []float64) (kernel, error) {
 	k := len(size)
 	length, total := kernels[n].length, blasOf.Dasum(k, size, 1)
-	out := kernel{cov: g.exponential(length, dist)}
+	out := kernel{cov: g.exponential(length, kernels[n].alone, dist, k)}
 	if kernels[n].smooth {
 		center(out.cov, size, total)
 		return squareOf(out.cov, size, total), nil
@@ -249,7 +250,7 @@ func (g *Geometry) kernelOf(n int, dist, size []float64) (kernel, error) {
 	if out.triangle() {
 		center(out.cov, size, total)
 	} else {
-		root, err := g.factorOf(length, dist, size)
+		root, err := factorOf(g.exponential(length, kernels[n].alone, dist, k), size)
 		if err != nil {
 			return kernel{}, err
 		}
@@ -318,11 +319,15 @@ func (g *Geometry) among(places []int) []float64 {
 	return dist
 }
 
-// exponential returns exp(-D/l) for distances, and a length l in units of g.unit.
-func (g *Geometry) exponential(length float64, dist []float64) []float64 {
+// exponential returns exp(-D/l) for the distances of k places, and a length l in units of g.unit; but places have the share
+// alone of their variance to themselves.
+func (g *Geometry) exponential(length, alone float64, dist []float64, k int) []float64 {
 	a := make([]float64, len(dist))
 	for n, d := range dist {
-		a[n] = math.Exp(-d / g.unit / length)
+		a[n] = (1 - alone) * math.Exp(-d/g.unit/length)
+	}
+	for x := range k {
+		a[x*k+x] += alone
 	}
 	return a
 }
@@ -365,7 +370,7 @@ func pivotColumns(cov, size []float64, total float64) (columns []float64, r int)
 	columns = make([]float64, min(k, pivots)*k) // each a row
 	for ; r < min(k, pivots); r++ {
 		p := argmax(left)
-		if !(left[p] > noKernel*total) {
+		if !(left[p] > noKernel*total+2*indefinite*size[p]) { // what triangle adds is no direction
 			break
 		}
 		row := columns[r*k:][:k]
@@ -384,14 +389,14 @@ func pivotColumns(cov, size []float64, total float64) (columns []float64, r int)
 	return columns, r
 }
 
-// factorOf returns L with L L' = H exp(-D/l) H for a length l in units of g.unit, for places that stand for groups of
-// some size each: H takes away the mean over all. Eigenvalues below kernelCut of the largest are left out. It takes the
+// factorOf returns L with L L' = H A H for a symmetric A, which it takes, for places that stand for groups of some size
+// each: H takes away the mean over all. Eigenvalues below kernelCut of the largest are left out. It takes the
 // O(k^3) of an eigenvalue problem and 16 k^2 bytes for k groups.
 //
 // With S the sizes, the eigenvectors are those of S^1/2 H K H S^1/2, so that columns are orthogonal over all places.
-func (g *Geometry) factorOf(length float64, dist, size []float64) (basis, error) {
+func factorOf(a, size []float64) (basis, error) {
 	k := len(size)
-	a, total := g.exponential(length, dist), blasOf.Dasum(k, size, 1)
+	total := blasOf.Dasum(k, size, 1)
 	center(a, size, total)
 	for x := range k {
 		for y := range k {
@@ -403,7 +408,7 @@ func (g *Geometry) factorOf(length float64, dist, size []float64) (basis, error)
 	lapackOf.Dsyev('V', 'U', k, a, k, values, work, -1)
 	work = make([]float64, int(work[0]))
 	if !lapackOf.Dsyev('V', 'U', k, a, k, values, work, len(work)) {
-		return basis{}, fmt.Errorf("%w: eigenvectors of the kernel of length %v", wpmerr.ErrNotConverged, length)
+		return basis{}, fmt.Errorf("%w: eigenvectors of a kernel", wpmerr.ErrNotConverged)
 	}
 	// Rounding leaves eigenvalues of k epsilon where there is nothing: all places at one point, or k = 1.
 	cut := max(kernelCut*values[k-1], noKernel*total)

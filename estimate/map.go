@@ -86,7 +86,8 @@ const (
 // where u is the public prior, D are the distances of p.Geometry, and H takes the mean away. It averages 4 lengths l
 // (0.5, 1.5, 6 and 48 times the median distance of a place to its nearest) and 5 roughnesses tau (0.3, 0.6, 1.2, 2.4,
 // 4), each with its evidence as the weight, and the guess u itself with that of its likelihood: of a prior weight of 1,
-// the guess has 0.5, and the models share the rest, in proportion to exp(-tau).
+// the guess has 0.5, and the models share the rest, in proportion to exp(-tau). In the kernel of the shortest length, a
+// fifth of the variance is each place's own: so places at one point, or nearly, may have different shares.
 // The maps of exp(-D/l) are rough from place to place. So there are three more kernels, of smooth maps: the squares of H
 // exp(-D/l) H, of variance 1 on average, for lengths of 2, 6 and 15.
 //

@@ -230,7 +230,7 @@ func TestMapEdges(t *testing.T) {
 	}{
 		{"one place", points([]float64{3}), [][]float64{{1, 2}}, []uint64{5, 0}, nil, true},
 		{"all at one point", points([]float64{3}, []float64{3}, []float64{3}, []float64{3}), four, []uint64{9, 0, 0, 0},
-			[]float64{1, 2, 3, 4}, true},
+			[]float64{1, 2, 3, 4}, false},
 		{"all but one at a point", points([]float64{3}, []float64{3}, []float64{3}, []float64{4}), four, []uint64{9, 0, 0,
 			0}, nil, false},
 		{"equal distances", equal(4, 2), four, []uint64{9, 1, 1, 1}, nil, false},
@@ -483,6 +483,37 @@ func TestMapLaws(t *testing.T) {
 	}
 	if differ > worlds/100 {
 		t.Errorf("%d of %d maps depend on the order or the units", differ, worlds)
+	}
+}
+
+// TestMapTwins holds that of two places at one point, which rows tell apart, each gets its share.
+func TestMapTwins(t *testing.T) {
+	const n = 1_000_000
+	truth := []float64{.3, .02, .25, .01, .2, .05, .15, .02} // four points, two places each
+	var at [][]float64
+	rows := make([][]float64, len(truth))
+	for i := range truth {
+		at = append(at, []float64{float64(i / 2)})
+		rows[i] = slices.Repeat([]float64{1}, len(truth))
+		rows[i][i] = math.Exp(3)
+	}
+	m, err := cost.NewPoints(at, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := geometryOf(t, m)
+	channel := channelOf(t, rows)
+	counts := drawCounts(rand.New(rand.NewPCG(1, 1)), channel, truth, n)
+	res, err := Map(context.Background(), Problem{Counts: counts, Channel: channel, Geometry: g}, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A share is that of an output, less the low ones, over the difference of high and low: its deviation is below this.
+	deviation := (math.Exp(3) + 7) / (math.Exp(3) - 1) / (2 * math.Sqrt(n))
+	for i, v := range res.Theta {
+		if !(math.Abs(v-truth[i]) <= 4*deviation) {
+			t.Errorf("place %d: %v, want %v within %v", i, v, truth[i], 4*deviation)
+		}
 	}
 }
 

@@ -73,6 +73,9 @@ type information struct {
 const (
 	maxSteps = 100  // three to ten are usual
 	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has M at its point
+	// settled is how much the log-likelihood may have grown since M was computed, if its determinant is taken at the mode.
+	// With gainGoal in its place a map takes a quarter longer, and its W_1 to the truth differs by 0.5 % at most (16 cases).
+	settled  = 0.2
 	patience = 10   // steps that cost as much as M
 	leastT   = 1e-3 // of a step's length in the line search
 	shortest = 0.1  // of a step's length that is worth another with the same M
@@ -167,7 +170,7 @@ func (f *fit) mode(ctx context.Context, tau, least float64) (float64, error) {
 		}
 		steps += n + 1
 		// M was computed a few steps ago. Its determinant is accurate enough to reject models whose evidence is below least.
-		if v := f.at.value - f.logdet/2; !(v > least-negligible) || f.moved <= gainGoal {
+		if v := f.at.value - f.logdet/2; !(v > least-negligible) || f.moved <= settled {
 			return v, nil
 		}
 		f.inform()
