@@ -33,7 +33,8 @@
 //
 // Up to 2,048 places, all distances are exact. Above, maps are those of 250 groups of places, distances those of 400 groups,
 // small where there is mass, and the interval is that of 250 merged places. Rows that follow from thresholds are not
-// written out. There is no floor then, and releases as they are have no distance unless outputs are inputs.
+// written out. Releases as they are have no distance unless outputs are inputs. Groups do not see that mass moves within a
+// patch. So the first map of the floor is as far from the truth as moves within patches are, by exact transport.
 //
 // # What it is worth
 //

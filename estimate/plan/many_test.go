@@ -9,6 +9,7 @@ import (
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -82,6 +83,45 @@ func TestMerged(t *testing.T) {
 	for _, r := range []float64{got.Map.Mean / want.Map.Mean, got.HalfWidth / want.HalfWidth} {
 		if !(r >= 0.95 && r <= 1.05) {
 			t.Errorf("%+v by groups, %+v by places", got, want)
+		}
+	}
+}
+
+// TestMoved: of maps with the same sums in pairs of neighbours, the distance is that of moves between neighbours, also
+// where distances are those of groups.
+func TestMoved(t *testing.T) {
+	const side = 9
+	pairs := patch.Patches{Of: make([]int, side*side)}
+	for i := range side * side { // of a row; the last place of each is alone
+		if i%side%2 == 0 {
+			pairs.Size = append(pairs.Size, 0)
+		}
+		pairs.Of[i] = len(pairs.Size) - 1
+		pairs.Size[pairs.Of[i]]++
+	}
+	for _, p := range []float64{1, 2} {
+		c, err := cost.NewGrid(side, side, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := newPlanner(t.Context(), Problem{Cost: c, P: p}, 0, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := c.Row(0, make([]float64, side*side))[1]
+		for n, a := range l.worlds {
+			b, err := pairs.Best(a, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0.0
+			for i, v := range a {
+				want += math.Abs(v-b[i]) / 2 * step
+			}
+			want = math.Pow(want, 1/p)
+			if got, err := l.moved(t.Context(), l.patches(pairs), a, b); err != nil || !(math.Abs(got-want) <= 1e-9*want) {
+				t.Fatalf("p = %v, world %d: %v, %v, want %v", p, n, got, err, want)
+			}
 		}
 	}
 }

@@ -66,7 +66,8 @@ func (m *Mechanism) Patches() patch.Patches { return m.patches }
 
 // Floor is the mean over the worlds of the distance between the truth and the best map of exact reports: in each world
 // the nearest of three maps, the sums of the patches, shared within each as the prior says, and what Map makes of the
-// exact counts of a million and of a hundred million releases.
+// exact counts of a million and of a hundred million releases. Where there are many places, the distance of the first is
+// that of moves within patches: other moves may cost less.
 func (m *Mechanism) Floor() float64 { return m.floor }
 
 // low is a floor, relative to the guess, below which the first map is good enough: it is then next to nothing.
@@ -86,11 +87,11 @@ func (m *Mechanism) ground() error {
 	if err != nil || m.patches.Shared() == 0 {
 		return err
 	}
-	far := make([]float64, few)
+	far, patches := make([]float64, few), l.patches(m.patches)
 	err = parallel.Each(ctx, few, func(n int) error {
 		best, err := m.patches.Best(l.worlds[n], l.prior)
 		if err == nil {
-			far[n], err = l.distance(ctx, l.worlds[n], best)
+			far[n], err = l.moved(ctx, patches, l.worlds[n], best)
 		}
 		if err != nil || far[n] <= low*l.guess[n] {
 			return err
@@ -101,7 +102,7 @@ func (m *Mechanism) ground() error {
 				counts[j] = uint64(math.Round(q * releases))
 			}
 			found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: m.channel, Geometry: l.geometry},
-				estimate.Settings{})
+				estimate.Settings{Groups: l.coarse})
 			if err != nil {
 				return err
 			}
