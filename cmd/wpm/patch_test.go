@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,29 @@ func TestPatches(t *testing.T) {
 			if strings.Contains(out, said) != c.alike {
 				t.Errorf("%s of %s: the line is there: %v, want %v:\n%s", command, name, !c.alike, c.alike, out)
 			}
+		}
+	}
+}
+
+// TestManyPatches: they also do at places whose transport is that of groups, of which ten are at one place.
+func TestManyPatches(t *testing.T) {
+	const places, said = 2100, "of 2100 places have the same report odds as another"
+	dir := t.TempDir()
+	points, policy := filepath.Join(dir, "points.csv"), filepath.Join(dir, "policy.json")
+	list := strings.Builder{}
+	list.WriteString("label,x\n")
+	for i := range places {
+		fmt.Fprintf(&list, "p%d,%d\n", i, max(i, 9))
+	}
+	if err := os.WriteFile(points, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, out := range map[string]string{
+		"design": must(t, "", "design", "-points", points, "-eps", "4", "-o", policy),
+		"verify": must(t, "", "verify", policy),
+	} {
+		if !strings.Contains(out, said) {
+			t.Errorf("%s: the line is not there:\n%s", command, out)
 		}
 	}
 }

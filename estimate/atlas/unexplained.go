@@ -7,16 +7,21 @@ import (
 	"math"
 
 	"github.com/wpm-go/wpm/estimate"
-	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
 // chance is how rarely the counts of honest reports are called unexplained.
 const chance = 1e-6
 
+// Up to so many places, and pairs of a place and an output, the counts of a map are explained.
+const (
+	maxExplained      = 2048
+	maxExplainedPairs = 1 << 24
+)
+
 // Unexplained reports whether no map explains the counts: whatever the population is, honest reports are that far from
 // their law once in a million times, at most. shares are a map; if its law is near, no other is looked for. Counts of
-// more places than package estimate/patch takes are not looked at, nor are those of a biased world. The errors are
+// more than 2,048 places are not looked at, nor are those of a biased world. The errors are
 // ErrShape and that of ctx.
 //
 // Let p be the shares of N counts, q their law, and d one less than the number of outputs. For t > d, N KL(p, q) is t or
@@ -30,7 +35,7 @@ func (w World) Unexplained(ctx context.Context, counts []uint64, shares []float6
 		return false, fmt.Errorf("%w: %d counts and %d shares, for %d outputs and %d inputs", wpmerr.ErrShape, len(counts),
 			len(shares), kv, k)
 	}
-	if w.Biased || kv < 2 || k > patch.MaxInputs || kv > patch.MaxPairs/k {
+	if w.Biased || kv < 2 || k > maxExplained || kv > maxExplainedPairs/k {
 		return false, nil
 	}
 	far, n, err := w.far(counts, shares)

@@ -14,8 +14,10 @@
 //
 // The left side is the squared signal, in standard deviations, of all mass of the two places moving from one to the
 // other. A patch is a set of places that are inseparable in pairs. Patches come from complete linkage: the two nearest
-// sets are joined first, by the largest left side between their places, until none is below 4. At N = [Countless], the
-// patches are what no number of devices resolves. Groups are something else: what the reports at hand did not resolve.
+// sets are joined first, by the largest left side between their places, until none is below 4. Where the left side is 0
+// whatever else there is, the places are joined before: those without a prior share, and those with one row. At N =
+// [Countless], the patches are what no number of devices resolves. Groups are something else: what the reports at hand did
+// not resolve.
 //
 // # The floor
 //
@@ -27,9 +29,24 @@
 //	k, kv   Channel.Dims   inputs and outputs
 //	u       prior          a public distribution over the inputs
 //
+// # Many places
+//
+// Most pairs are far apart, and are not compared. Let B be the blocks of a partition of the outputs. By Cauchy's inequality,
+//
+//	sum_B (sum_{y in B} (P_iy - P_jy))^2 / sum_{y in B} q_y <= sum_y (P_iy - P_jy)^2 / q_y
+//
+// So the sums of a row over 64 blocks are a point, and pairs whose points are too far from each other are separable. A k-d
+// tree finds the others. Only these are compared in full, and until they are known to be separable. Linkage then takes the
+// pairs that are inseparable, in chains of nearest neighbours.
+//
 // # Cost
 //
-// With k places and kv outputs: O(k^2 kv) time at most, much less where rows differ early, and 8 (k^2 + k kv) bytes.
+// The memory is O(k + p), with k places and p inseparable pairs of different rows. The time is that of a pass over the
+// rows, of the search, and of p comparisons of rows. 20,000 places of a policy with thresholds take half a second of one
+// core at eps 1, and a list of codes for them a second. The nearer rows are to each other, the more pairs there are: at eps
+// 0.2 it is 4 seconds. [ErrLimit] ends a search for more than 2^23 pairs, or of 2^35 numbers: some 400 MB and a minute.
+// [Quick] gives up after a second or two, for commands that are not about maps. If all rows are so near to the first that
+// there is only one patch, pairs are not looked at.
 //
 // # What is guaranteed and what is not
 //

@@ -74,7 +74,7 @@ func TestLink(t *testing.T) {
 				apart[i*k+j], apart[j*k+i] = v, v
 			}
 		}
-		got := link(append([]float64(nil), apart...), k)
+		got := linked(t, apart, k)
 		far := func(a, b int) float64 {
 			most := 0.0
 			for i, x := range got.Of {
@@ -100,6 +100,26 @@ func TestLink(t *testing.T) {
 			t.Fatalf("case %d: patches %v, want %v", n, got.Of, want)
 		}
 	}
+}
+
+// linked are the patches by the pairs that are inseparable.
+func linked(t *testing.T, apart []float64, k int) Patches {
+	t.Helper()
+	var pairs []pair
+	of := make([]int32, k)
+	for i := range k {
+		of[i] = int32(i)
+		for j := i + 1; j < k; j++ {
+			if apart[i*k+j] < separable {
+				pairs = append(pairs, pair{int32(i), int32(j), apart[i*k+j]})
+			}
+		}
+	}
+	root, err := newGraph(k, pairs).link(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return patches(of, root)
 }
 
 // plain is complete linkage as one would write it down.
@@ -170,10 +190,6 @@ func TestBest(t *testing.T) {
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
 	ch := channelOf(t, [][]float64{{1, 2}, {2, 1}})
-	big := make([][]float64, MaxInputs+1)
-	for i := range big {
-		big[i] = []float64{1}
-	}
 	for name, x := range map[string]struct {
 		want error
 		do   func() error
@@ -186,7 +202,6 @@ func TestErrors(t *testing.T) {
 			_, err := Patches{Of: []int{0}, Size: []int{1}}.Best([]float64{math.NaN()}, nil)
 			return err
 		}},
-		"large":        {ErrLimit, func() error { _, err := Find(ctx, channelOf(t, big), nil, 1); return err }},
 		"context over": {context.Canceled, func() error { c, f := context.WithCancel(ctx); f(); _, err := Find(c, ch, nil, 1); return err }},
 	} {
 		if err := x.do(); !errors.Is(err, x.want) {

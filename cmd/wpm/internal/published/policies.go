@@ -122,7 +122,7 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 	if p.PrivacyOnly {
 		return v, nil
 	}
-	alike, err := Alike(ctx, p.Policy)
+	alike, err := Alike(ctx, p.Policy, false)
 	if text := AlikeText(alike); text != "" {
 		v.Claims += "map: " + text + "\n"
 		v.JSON["alike"] = alike.Shared()
@@ -144,17 +144,20 @@ func (o Options) central(fields map[string]any, box *ldp.Polytope) (string, erro
 		"%v-DP (eps, delta)\n", o.Devices, c), nil
 }
 
-// Alike returns the places that a policy of mixture mode does not tell apart; none for more places than package
-// estimate/patch takes, and for projection mode. The error is that of ctx.
-func Alike(ctx context.Context, p policy.Policy) (patch.Patches, error) {
-	if p.Mode() != policy.Mixture || p.Inputs() > patch.MaxInputs || p.Outputs() > patch.MaxPairs/p.Inputs() {
+// quickRows are pairs of an input and an output up to which Alike takes half a second.
+const quickRows = 1 << 27
+
+// Alike returns the places that a policy of mixture mode does not tell apart; none for projection mode, and none for so
+// many rows that a command that is not about the map would wait for it, unless it waits. The error is that of ctx.
+func Alike(ctx context.Context, p policy.Policy, wait bool) (patch.Patches, error) {
+	if p.Mode() != policy.Mixture || !wait && p.Inputs() > quickRows/p.Outputs() {
 		return patch.Patches{}, nil
 	}
-	w, err := atlas.Of(ctx, p)
-	if err != nil { // a cost that is no cost is what others complain of
+	ch, err := atlas.ChannelOf(ctx, p, nil)
+	if err != nil { // rows that are none are what others complain of
 		return patch.Patches{}, ctx.Err()
 	}
-	return w.Patches(ctx)
+	return atlas.World{Channel: ch}.Patches(ctx)
 }
 
 // AlikeText says in a line which places a policy does not tell apart, and what does; "" if it tells all apart.
