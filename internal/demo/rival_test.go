@@ -72,7 +72,7 @@ func TestSpread(t *testing.T) {
 		if got := regexp.MustCompile(`\d\.\d\d`).FindAllString(text, -1); !slices.Equal(got, want) {
 			t.Errorf("%s has %v, want %v", name, got, want)
 		}
-		if !strings.Contains(text, "20 such cities") || !strings.Contains(page, "-runs 20") {
+		if !strings.Contains(text, "100 such cities") || !strings.Contains(page, "-runs 100") {
 			t.Errorf("%s does not say how many cities: %s", name, text)
 		}
 	}
