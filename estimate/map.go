@@ -27,6 +27,8 @@ type Settings struct {
 	// Groups, if not 0, is how many groups of places stand for the places in Map, if there are more places: coarse maps
 	// take a small part of the time. It is at least 2. Above 1,000 outputs, groups stand for the outputs, too.
 	Groups int
+	// Trial asks for Result.Trial, which takes as long as the map again.
+	Trial bool
 }
 
 // MaxDraws bounds Settings.Draws.
@@ -63,6 +65,8 @@ type Result struct {
 	// be after the counts, and before them. They leave the guess itself out: a cautious map leans on it, and an honest
 	// error does not.
 	Draws, Before [][]float64
+	// Trial is there if it was asked for, there are draws, and groups stand for the places; else nil.
+	Trial *Trial
 }
 
 const (
@@ -169,7 +173,10 @@ func mapOf(ctx context.Context, p Problem, s Settings, places int, l ladder) (Re
 	draws := a.draws(s.Draws)
 	all := by.expand(g, f.prior, slices.Concat([][]float64{a.theta()}, draws, a.before)...)
 	res.Theta, res.Draws, res.Before = all[0], all[1:1+len(draws)], all[1+len(draws):]
-	return res, nil
+	if s.Trial && len(draws) > 0 {
+		res.Trial, err = f.trial(ctx, g, by, a, res.Draws[len(draws)-1], l)
+	}
+	return res, err
 }
 
 // every is Map with every place by itself.

@@ -14,7 +14,8 @@ import (
 
 // Error is how far a map is from the truth by what the reports leave open: by its distances to maps drawn from the
 // posterior of estimate.Map, whatever found the map. Distances are W_p under the cost, in the unit of the places. It
-// relies on the prior of estimate.Map, and is not a bound.
+// relies on the prior of estimate.Map, and is not a bound. Of pairs in groups, whose draws know nothing of what is within a
+// group, it is also that of an estimate.Trial.
 type Error struct {
 	Expected float64 `json:"expected"` // mean distance of the truth
 	Within90 float64 `json:"within90"` // the truth is within it in nine of ten cases
@@ -55,6 +56,8 @@ const (
 	// coarse groups stand for the places in the distances of draws, and fine ones in those of every wholeth draw: what
 	// coarse groups leave out is the same part of all.
 	coarse, fine, wholeth = 64, 400, 10
+	// exact groups measure the distance of a trial, which is one.
+	exact = 1000
 )
 
 // Distance is the distance between two maps of the inputs in the unit of Error, on groups of places that are small where
@@ -129,6 +132,11 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	if err != nil {
 		return err
 	}
+	more, err := w.short(ctx, r.Trial, mean(least))
+	if err != nil {
+		return err
+	}
+	widen(least, more)
 	off := least
 	if e.Estimator != ByMap {
 		if rough, err = w.ruler(ctx, *e, coarse); err != nil {
@@ -137,6 +145,7 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 		if off, err = w.off(ctx, *e, rough, r.Draws); err != nil {
 			return err
 		}
+		widen(off, more)
 	}
 	e.Error = &Error{Expected: mean(off), Within90: within(off), Guess: mean(far), Before: max(mean(far), mean(before))}
 	e.Information, e.Verdict = None, Change
@@ -150,6 +159,30 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 		e.Verdict = Confirm
 	}
 	return nil
+}
+
+// short is by how much an expected distance falls short of that of a trial, as a distance at right angles to it; 0 without a
+// trial.
+func (w World) short(ctx context.Context, t *estimate.Trial, expected float64) (float64, error) {
+	if t == nil {
+		return 0, nil
+	}
+	r, err := w.ruler(ctx, Estimate{Shares: t.Map, Guess: t.Truth}, exact)
+	if err != nil {
+		return 0, err
+	}
+	d, err := r.distances(ctx, t.Truth, [][]float64{t.Map})
+	if err != nil {
+		return 0, err
+	}
+	return math.Sqrt(max(d[0]*d[0]-expected*expected, 0)), nil
+}
+
+// widen adds a distance to others, at right angles.
+func widen(off []float64, more float64) {
+	for n, v := range off {
+		off[n] = math.Hypot(v, more)
+	}
 }
 
 // within is what the truth is below in nine of ten cases: of forty sorted distances of draws the 38th, because draws are

@@ -25,7 +25,7 @@ func (w World) Weighted(ctx context.Context, counts []float64, s Settings) (m Ma
 
 func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map, err error) {
 	ctx = wpmerr.Context(ctx)
-	m.Biased, m.pairs = w.Biased, w.places.Ends != nil
+	m.Biased = w.Biased
 	if m.Estimate, err = w.estimate(ctx, p, s); err != nil {
 		return m, err
 	}

@@ -12,7 +12,6 @@ type Map struct {
 	Headline string
 	// Biased: see World.
 	Biased bool
-	pairs  bool // of which the error says too little
 
 	// Squares is how many squares the drawn map has; 1 says that it is the guess, k that each place is for itself. One that
 	// is joined with another, or without its Single, has another shape.

@@ -106,10 +106,6 @@ func (m Map) Assumes(prior string) string {
 		text += "Biased: the policy is of projection mode, and the map is what the reports would say in mixture mode. " +
 			"More reports do not lessen that, and may make the map worse. No error is stated, because nobody knows it. "
 	}
-	if m.pairs && m.Error != nil && len(m.Shares) > maxTested {
-		text += "The map is of many pairs, and its error is likely to be larger than stated: in simulated cities it was " +
-			"1.4 to 2.3 times as large. "
-	}
 	switch m.Estimator {
 	case ByMap:
 		guess := 0.0
