@@ -41,13 +41,15 @@ func TestFind(t *testing.T) {
 		devices int64
 		want    []int
 	}{
-		"all differ":         {[][]float64{a, b, c}, nil, Countless, []int{0, 1, 2}},
-		"equal rows":         {[][]float64{a, b, a, c, b, a}, nil, Countless, []int{0, 1, 0, 2, 1, 0}},
-		"one place":          {[][]float64{a}, nil, Countless, []int{0}},
-		"all equal":          {[][]float64{a, a, a}, nil, Countless, []int{0, 0, 0}},
-		"one device":         {[][]float64{a, b, c}, nil, 1, []int{0, 0, 0}},
-		"nearly equal":       {[][]float64{a, near, c}, nil, 1_000_000, []int{0, 0, 1}},
-		"told apart":         {[][]float64{a, near, c}, nil, Countless, []int{0, 1, 2}},
+		"all differ":   {[][]float64{a, b, c}, nil, Countless, []int{0, 1, 2}},
+		"equal rows":   {[][]float64{a, b, a, c, b, a}, nil, Countless, []int{0, 1, 0, 2, 1, 0}},
+		"one place":    {[][]float64{a}, nil, Countless, []int{0}},
+		"all equal":    {[][]float64{a, a, a}, nil, Countless, []int{0, 0, 0}},
+		"one device":   {[][]float64{a, b, c}, nil, 1, []int{0, 0, 0}},
+		"nearly equal": {[][]float64{a, near, c}, nil, 1_000_000, []int{0, 0, 1}},
+		"told apart":   {[][]float64{a, near, c}, nil, Countless, []int{0, 1, 2}},
+		// Rows 1 and 2 are separable, and each is inseparable from row 0: 3/2 of 10^-3 is the least between two that are.
+		"on both sides":      {[][]float64{{.5, .5}, {.501, .499}, {.4989, .5011}}, nil, 1_000_000, []int{0, 0, 1}},
 		"no mass at the two": {[][]float64{a, b, c}, []float64{0, 0, 1}, Countless, []int{0, 0, 1}},
 	} {
 		got := find(t, x.rows, x.prior, x.devices)
