@@ -44,7 +44,7 @@
 // The memory is O(k + p), with k places and p inseparable pairs of different rows. The time is that of a pass over the
 // rows, of the search, and of p comparisons of rows. 20,000 places of a policy with thresholds take half a second of one
 // core at eps 1, and a list of codes for them a second. The nearer rows are to each other, the more pairs there are: at eps
-// 0.2 it is 4 seconds. [ErrLimit] ends a search for more than 2^23 pairs, or of 2^35 numbers: some 400 MB and a minute.
+// 0.2 it is several seconds. [ErrLimit] ends a search for more than 2^23 pairs, or of 2^35 numbers: some 400 MB and a minute.
 // [Quick] gives up after a second or two, for commands that are not about maps. If all rows are so near to the first that
 // there is only one patch, pairs are not looked at.
 //
