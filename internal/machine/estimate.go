@@ -9,11 +9,9 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/aggregate"
-	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/estimate/series"
-	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
@@ -39,8 +37,8 @@ type estimateAnswer struct {
 	// Groups are the squares of the map, with "groups": true.
 	Groups *groups `json:"groups,omitempty"`
 	// Ends are the marginals of a policy of pairs.
-	Ends    []places.Marginal `json:"ends,omitempty"`
-	Regions []regionShare     `json:"regions,omitempty"` // with "regions"; of pairs the flows between them
+	Ends    []plane.Marginal `json:"ends,omitempty"`
+	Regions []regionShare    `json:"regions,omitempty"` // with "regions"; of pairs the flows between them
 }
 
 // regionIn is a region of a line: the weights of its places by their labels. Of pairs these are the places of either end.
@@ -56,17 +54,17 @@ type regionShare struct {
 }
 
 // weightsOf returns the regions as the atlas takes them, by the weights of all inputs.
-func weightsOf(list []regionIn, at plane.Places, inputs []string) (regions []costio.Region, err error) {
+func weightsOf(list []regionIn, at plane.Places, inputs []string) (regions []plane.Region, err error) {
 	labels := inputs
 	if at.Ends != nil {
-		labels = places.EndLabels(at)
+		labels = plane.EndLabels(at)
 	}
 	number := make(map[string]int, len(labels))
 	for n, l := range labels {
 		number[l] = n
 	}
 	for _, in := range list {
-		r := costio.Region{Name: in.Region, Weights: make([]float64, len(labels))}
+		r := plane.Region{Name: in.Region, Weights: make([]float64, len(labels))}
 		for label, v := range in.Weights {
 			n, ok := number[label]
 			if !ok {
@@ -77,7 +75,7 @@ func weightsOf(list []regionIn, at plane.Places, inputs []string) (regions []cos
 		regions = append(regions, r)
 	}
 	if at.Ends != nil {
-		if regions, err = places.FlowsBetween(at, labels, regions); err != nil {
+		if regions, err = plane.FlowsBetween(at, labels, regions); err != nil {
 			err = fmt.Errorf("field %q: %w", "regions", err)
 		}
 	}
@@ -85,7 +83,7 @@ func weightsOf(list []regionIn, at plane.Places, inputs []string) (regions []cos
 }
 
 // sharesOf are the intervals of regions, in their order.
-func sharesOf(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) (
+func sharesOf(ctx context.Context, w atlas.World, counts []uint64, regions []plane.Region, s atlas.Settings) (
 	list []regionShare, err error) {
 	var weights [][]float64
 	for _, r := range regions {
@@ -193,7 +191,7 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	at, err := places.OfPolicy(of.policy)
+	at, err := plane.OfCost(of.policy.Cost(), of.policy.Metadata(), of.policy.InputLabel)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +247,7 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		if alike.Shared() > 0 {
 			ans.Patch = alike.Of
 		}
-		ans.Ends = places.Marginals(at, r.Guess, r.Shares)
+		ans.Ends = plane.Marginals(at, r.Guess, r.Shares)
 		if err == nil && regions != nil {
 			ans.Regions, err = sharesOf(ctx, w, counts, regions, settings)
 		}

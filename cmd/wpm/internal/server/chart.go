@@ -73,12 +73,12 @@ type charted struct {
 	Information atlas.Information `json:"information,omitempty"`
 	Verdict     atlas.Verdict     `json:"verdict,omitempty"`
 
-	Models  []estimate.Model  `json:"models,omitempty"`
-	Gap     *float64          `json:"gap,omitempty"`
-	Parts   int               `json:"parts,omitempty"` // that the reports tell apart
-	Level   float64           `json:"level,omitempty"` // of the intervals of regions
-	Regions []regionShare     `json:"regions,omitempty"`
-	Ends    []places.Marginal `json:"ends,omitempty"` // of pairs
+	Models  []estimate.Model `json:"models,omitempty"`
+	Gap     *float64         `json:"gap,omitempty"`
+	Parts   int              `json:"parts,omitempty"` // that the reports tell apart
+	Level   float64          `json:"level,omitempty"` // of the intervals of regions
+	Regions []regionShare    `json:"regions,omitempty"`
+	Ends    []plane.Marginal `json:"ends,omitempty"` // of pairs
 
 	fine    atlas.Map
 	groups  []sheet.Part
@@ -105,7 +105,7 @@ type regionShare struct {
 type chartInput struct {
 	prior   []float64
 	name    string // of the prior, in words
-	regions []costio.Region
+	regions []plane.Region
 	level   float64
 	places  plane.Places
 	shapes  []costio.Shape // of the inputs; or nil
@@ -116,7 +116,7 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	if err := checkChart(c); err != nil {
 		return in, err
 	}
-	if in.places, err = places.OfPolicy(p); err != nil {
+	if in.places, err = plane.OfCost(p.Cost(), p.Metadata(), p.InputLabel); err != nil {
 		return in, err
 	}
 	if c.IsSet("map") {
@@ -141,13 +141,16 @@ func readChart(c *cli.Command, p policy.Policy) (in chartInput, err error) {
 	if file := c.String("regions"); c.IsSet("regions") {
 		of := labels
 		if in.places.Ends != nil {
-			of = places.EndLabels(in.places)
+			of = plane.EndLabels(in.places)
 		}
-		in.regions, err = shell.ReadFile(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
+		list, err := shell.ReadFile(c, file, func(r io.Reader, name string) ([]costio.Region, error) {
 			return places.ReadRegions(r, name, of)
 		})
+		for _, r := range list {
+			in.regions = append(in.regions, plane.Region(r))
+		}
 		if err == nil && in.places.Ends != nil {
-			if in.regions, err = places.FlowsBetween(in.places, of, in.regions); err != nil {
+			if in.regions, err = plane.FlowsBetween(in.places, of, in.regions); err != nil {
 				err = fmt.Errorf("-regions: %w", err)
 			}
 		}
@@ -326,7 +329,7 @@ const (
 )
 
 // partsOf sets what a file says of groups and regions.
-func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) error {
+func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, regions []plane.Region, s atlas.Settings) error {
 	of := make([][]int, m.fine.Squares)
 	for i, square := range m.fine.Of {
 		of[square] = append(of[square], i)
@@ -440,10 +443,10 @@ func (m *charted) found(r atlas.Map, u places.Unit) {
 	if r.Signal != nil {
 		m.Signal = r.Signal.String()
 	}
-	m.Ends = places.Marginals(m.places, m.Guess, m.Map)
+	m.Ends = plane.Marginals(m.places, m.Guess, m.Map)
 }
 
-func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []costio.Region, s atlas.Settings) (
+func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []plane.Region, s atlas.Settings) (
 	list []regionShare, err error) {
 	var weights [][]float64
 	for _, region := range regions {

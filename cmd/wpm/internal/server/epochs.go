@@ -13,11 +13,11 @@ import (
 
 	"github.com/wpm-go/wpm/aggregate"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
-	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate/atlas"
 	"github.com/wpm-go/wpm/estimate/series"
 	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/internal/sheet"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/policy"
@@ -291,7 +291,7 @@ func (r *row) compare(ctx context.Context, epochs []series.Epoch, in chartInput,
 	return nil
 }
 
-func changesOf(from, to string, regions []costio.Region, list []series.Change) changes {
+func changesOf(from, to string, regions []plane.Region, list []series.Change) changes {
 	out := changes{From: from, To: to}
 	for n, c := range list {
 		out.Regions = append(out.Regions, change{regions[n].Name, c.From.Likeliest, c.To.Likeliest, c.Lower, c.Upper, c.Known()})

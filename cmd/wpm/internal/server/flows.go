@@ -7,11 +7,11 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/wpm-go/wpm/internal/places"
+	"github.com/wpm-go/wpm/internal/plane"
 )
 
 // printMarginal writes the largest of an end.
-func printMarginal(m places.Marginal, out io.Writer, top int) error {
+func printMarginal(m plane.Marginal, out io.Writer, top int) error {
 	order := make([]int, len(m.Labels))
 	for i := range order {
 		order[i] = i

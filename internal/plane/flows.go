@@ -1,4 +1,4 @@
-package places
+package plane
 
 import (
 	"fmt"
@@ -6,23 +6,20 @@ import (
 	"strings"
 
 	"github.com/wpm-go/wpm/cost"
-	"github.com/wpm-go/wpm/cost/costio"
-	"github.com/wpm-go/wpm/internal/plane"
-	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// OfPolicy returns the places of a policy, which may be pairs; the zero value if it has no cost. Errors: those of
-// cost.ParseSpec, and plane.ErrPairs.
-func OfPolicy(p policy.Policy) (plane.Places, error) {
-	if len(p.Cost()) == 0 {
-		return plane.Places{}, nil
+// OfCost is OfPolicy for the text of a cost: the zero value if there is none. Errors: those of cost.ParseSpec, and
+// ErrPairs.
+func OfCost(text []byte, metadata map[string]string, label func(i int) string) (Places, error) {
+	if len(text) == 0 {
+		return Places{}, nil
 	}
-	spec, err := cost.ParseSpec(p.Cost())
+	spec, err := cost.ParseSpec(text)
 	if err != nil {
-		return plane.Places{}, err
+		return Places{}, err
 	}
-	return plane.OfPolicy(spec, p.Metadata(), p.InputLabel)
+	return OfPolicy(spec, metadata, label)
 }
 
 // Marginal is one end of pairs: what all pairs of each of its places, or of each value of a category, have together.
@@ -34,7 +31,7 @@ type Marginal struct {
 }
 
 // Marginals are those of all ends of pairs, none of places.
-func Marginals(at plane.Places, guess, shares []float64) (list []Marginal) {
+func Marginals(at Places, guess, shares []float64) (list []Marginal) {
 	for _, e := range at.Ends {
 		list = append(list, Marginal{e.Name, e.Labels, e.Sums(guess), e.Sums(shares)})
 	}
@@ -42,7 +39,7 @@ func Marginals(at plane.Places, guess, shares []float64) (list []Marginal) {
 }
 
 // EndLabels are the places at the ends of pairs, each once.
-func EndLabels(at plane.Places) (labels []string) {
+func EndLabels(at Places) (labels []string) {
 	seen := map[string]bool{}
 	for _, e := range at.Ends {
 		for _, l := range e.Labels {
@@ -55,24 +52,34 @@ func EndLabels(at plane.Places) (labels []string) {
 	return labels
 }
 
-// MaxFlows is the largest number of flows with an interval each.
-const MaxFlows = 256
+// MaxFlows is the largest number of flows with an interval each, and maxWeights that of the weights of all together, as
+// of regions that are read.
+const (
+	MaxFlows   = 256
+	maxWeights = 1 << 24
+)
+
+// Region is a named part of places, with a weight from 0 to 1 for each.
+type Region struct {
+	Name    string
+	Weights []float64
+}
 
 // FlowsBetween are the flows between regions of the places at the ends of pairs, and what is from and to each: the share
 // of a pair is the product of those of its places. labels are those of the weights of regions. The error is ErrTooLarge, or
 // about a name.
-func FlowsBetween(at plane.Places, labels []string, regions []costio.Region) (flows []costio.Region, err error) {
+func FlowsBetween(at Places, labels []string, regions []Region) (flows []Region, err error) {
 	for _, r := range regions {
-		if r.Name == plane.Anywhere || strings.Contains(r.Name, plane.Between) {
-			return nil, fmt.Errorf("region %.60q: %q stands for all places, and %s between the names of a flow", r.Name, plane.Anywhere,
-				plane.Between)
+		if r.Name == Anywhere || strings.Contains(r.Name, Between) {
+			return nil, fmt.Errorf("region %.60q: %q stands for all places, and %s between the names of a flow", r.Name, Anywhere,
+				Between)
 		}
 	}
 	number := make(map[string]int, len(labels))
 	for n, l := range labels {
 		number[l] = n
 	}
-	flows = []costio.Region{{Weights: slices.Repeat([]float64{1}, len(at.In))}}
+	flows = []Region{{Weights: slices.Repeat([]float64{1}, len(at.In))}}
 	for _, e := range at.Ends {
 		if e.In == nil {
 			continue
@@ -81,7 +88,7 @@ func FlowsBetween(at plane.Places, labels []string, regions []costio.Region) (fl
 		flows = nil
 		for _, f := range before {
 			for n := range len(regions) + 1 {
-				name, some := plane.Anywhere, n == len(regions)
+				name, some := Anywhere, n == len(regions)
 				weights := slices.Clone(f.Weights)
 				if !some {
 					name = regions[n].Name
@@ -92,14 +99,14 @@ func FlowsBetween(at plane.Places, labels []string, regions []costio.Region) (fl
 					}
 				}
 				if f.Name != "" {
-					name = f.Name + plane.Between + name
+					name = f.Name + Between + name
 				}
 				if some {
-					flows = append(flows, costio.Region{Name: name, Weights: weights})
+					flows = append(flows, Region{Name: name, Weights: weights})
 				}
-				if len(flows)*len(at.In) > costio.MaxRegionWeights || len(flows) > MaxFlows {
+				if len(flows)*len(at.In) > maxWeights || len(flows) > MaxFlows {
 					return nil, fmt.Errorf("%w: %d regions make more than %d flows, or more than %d weights of %d pairs: take fewer",
-						wpmerr.ErrTooLarge, len(regions), MaxFlows, costio.MaxRegionWeights, len(at.In))
+						wpmerr.ErrTooLarge, len(regions), MaxFlows, maxWeights, len(at.In))
 				}
 			}
 		}

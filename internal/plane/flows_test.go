@@ -1,4 +1,4 @@
-package places
+package plane
 
 import (
 	"errors"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wpm-go/wpm/cost/costio"
-	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -16,12 +14,12 @@ import (
 // gigabyte here.
 func TestTooManyFlows(t *testing.T) {
 	const pairs, regions = 50_000, 2500
-	at := plane.Places{In: make([][]float64, pairs), Ends: []plane.End{
-		{Places: plane.Places{In: make([][]float64, 1)}, Labels: []string{"a"}, Of: make([]int, pairs)},
+	at := Places{In: make([][]float64, pairs), Ends: []End{
+		{Places: Places{In: make([][]float64, 1)}, Labels: []string{"a"}, Of: make([]int, pairs)},
 	}}
-	var list []costio.Region
+	var list []Region
 	for n := range regions {
-		list = append(list, costio.Region{Name: fmt.Sprint(n), Weights: []float64{1}})
+		list = append(list, Region{Name: fmt.Sprint(n), Weights: []float64{1}})
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -34,7 +32,7 @@ func TestTooManyFlows(t *testing.T) {
 	if took := after.TotalAlloc - before.TotalAlloc; took > most {
 		t.Errorf("%d bytes for a refusal, want %d at most", took, most)
 	}
-	if flows, err := FlowsBetween(at, []string{"a"}, list[:3]); err != nil || !slices.EqualFunc(flows, list[:3], func(f, r costio.Region) bool {
+	if flows, err := FlowsBetween(at, []string{"a"}, list[:3]); err != nil || !slices.EqualFunc(flows, list[:3], func(f, r Region) bool {
 		return f.Name == r.Name && len(f.Weights) == pairs
 	}) {
 		t.Errorf("%d flows of 3 regions of one end: %v", len(flows), err)
