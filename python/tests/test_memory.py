@@ -138,6 +138,19 @@ def months():
                                       regions=lambda: other({"w": [1, 0, 0, 0, 0]}, dict, lambda: {"w": vector(5)})))
 
 
+def frame(n):
+    """Return n places with labels."""
+    x = pd.DataFrame({"x": rng.random(n), "y": rng.random(n)}, index=[f"a{i}" for i in range(n)])
+    return other(x, lambda: x[:0], lambda: x.rename(columns={"x": "lat", "y": "lon"}), lambda: pd.concat([x, x]), lambda: x * 1e300,
+                 lambda: x * np.nan, lambda: matrix(n, 2))
+
+
+def pairs(n, m):
+    to = other(frame(m))
+    return wpm.pairs(frame(n), to, **some(only=lambda: other([("a0", "a0")]), category=lambda: other("mode=walk,bus:1"),
+                                          p=lambda: other(2)))
+
+
 def drawn(plot, *args):
     try:
         return len(plot(*args).figure.axes)
@@ -196,6 +209,7 @@ def functions():
         "estimate ": lambda: wpm.estimate(other(pd.Series([3, 4], ["a", "c"]), lambda: pd.Series([3, 4], ["a", "a"])), named),
         "estimate  ": lambda: wpm.estimate(ints(n, 1, 9), C=cost(n), m=other(np.full(n, 1 / n)), eps=eps(), bits=other(None)),
         "estimate_epochs": months,
+        "pairs": lambda: pairs(n + 1, m + 1), "pairs ": lambda: wpm.design(pairs(2, m + 1), eps()).rows,
         "plan": lambda: wpm.plan(cost(3), eps(), other(3), **some(prior=lambda: vector(3, 0.1), objective=lambda: other("uniform"))),
         "plot_map": lambda: drawn(wpm.plot_map, other([0.5, 0.5]), other((1, 2))),
         "plot_channel": lambda: drawn(wpm.plot_channel, other(design)),
@@ -267,7 +281,7 @@ class TestRandom(unittest.TestCase):
         public = {name for name in wpm.__all__ if not isinstance(getattr(wpm, name), type)} | {"Projector", "Policy", "Counts"}
         self.assertEqual(public - {name.strip() for name in said["made"]}, set())
         print(f"\n{said['calls']} calls at random: memory grew by {said['grown']} kB after the first tenth")
-        self.assertEqual(said["wrong"], [], f"seed {seed}")
+        self.maxDiff = None; self.assertEqual(said["wrong"], [], f"seed {seed}")
         for name, n in said["answered"].items():
             self.assertGreater(n, said["made"][name] // 5, name)
         self.assertLess(said["grown"], 5000)

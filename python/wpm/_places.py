@@ -1,5 +1,6 @@
 """Tables of places: frames of latitudes and longitudes, and those of geopandas."""
 
+import numbers
 import unicodedata
 
 import numpy as np
@@ -146,20 +147,24 @@ def pairs(places, to=None, *, only=None, category=None, p=1):
     sides = [_side(x, name) for x, name in ((places, "places"), (to, "to")) if x is not None]
     if len(sides) == 1 and category is None:
         raise InputError("pairs are of two tables of places, or of one and a category")
+    if not isinstance(p, numbers.Real):
+        raise InputError(f"p is {p!r:.40}, not a number")
     listed = None
     if only is not None:
         if len(sides) == 1:
             raise InputError("only goes with two tables of places")
-        number = [{name: n for n, name in enumerate(side["labels"])} for side in sides]
+        known = [{name: n for n, name in enumerate(side["labels"])} for side in sides]
         listed = []
+        if not hasattr(only, "__iter__") or getattr(only, "ndim", 1) == 0:
+            raise InputError(f"only is {type(only).__name__}, not a list of pairs of labels")
         for pair in only:
             pair = tuple(map(label, pair)) if isinstance(pair, (tuple, list)) else pair
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise InputError(f"only has {pair!r}, not a pair of labels")
-            for name, known in zip(pair, number):
-                if name not in known:
+            for name, rank in zip(pair, known):
+                if name not in rank:
                     raise InputError(f"only has {name!r}, which is no label of the places")
-            listed.append([known[name] for name, known in zip(pair, number)])
+            listed.append([rank[name] for name, rank in zip(pair, known)])
         if len(set(map(tuple, listed))) < len(listed):
             raise InputError("only has a pair twice")
         if not listed:
