@@ -74,7 +74,8 @@ const (
 	maxSteps = 100  // three to ten are usual
 	gainGoal = 0.01 // of log-likelihood: a step that gains less is the last but one, and that one has M at its point
 	// settled is how much the log-likelihood may have grown since M was computed, if its determinant is taken at the mode.
-	// With gainGoal in its place a map takes a quarter longer, and its W_1 to the truth differs by 0.5 % at most (16 cases).
+	// With gainGoal in its place a map of 400 places takes 1.25 times as long in geometric mean (8 cells of lab/rows), one of
+	// 153 places no longer (16 cells), and W_1 to the truth differs by 0.7 % at most.
 	settled  = 0.2
 	patience = 10   // steps that cost as much as M
 	leastT   = 1e-3 // of a step's length in the line search

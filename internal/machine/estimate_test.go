@@ -89,15 +89,7 @@ func TestEstimateForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := policy.Encode(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		quoted, err := json.Marshal(string(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(quoted)
+		return quoted(t, p)
 	}
 	base := ask(t, "basemeasure", `{"cost":{"kind":"ring","n":8},"eps":2,"method":"uniform"}`)
 	m, err := json.Marshal(base["m"])
@@ -276,14 +268,7 @@ func TestEstimateRegions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := policy.Encode(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	quoted, err := json.Marshal(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := quoted(t, p)
 	flows := func(a map[string]any) (names []string) {
 		for _, x := range a["regions"].([]any) {
 			r := x.(map[string]any)
@@ -294,7 +279,7 @@ func TestEstimateRegions(t *testing.T) {
 		}
 		return names
 	}
-	a := ask(t, "estimate", `{"policy":`+string(quoted)+`,"counts":[10,80,5,5],"regions":[{"region":"west","weights":{"a":1}}],"level":0.5}`)
+	a := ask(t, "estimate", `{"policy":`+text+`,"counts":[10,80,5,5],"regions":[{"region":"west","weights":{"a":1}}],"level":0.5}`)
 	if got := flows(a); !slices.Equal(got, []string{"west>west", "west>anywhere", "anywhere>west"}) {
 		t.Errorf("flows %v", got)
 	}
@@ -313,4 +298,18 @@ func TestEstimateRegions(t *testing.T) {
 			t.Errorf("regions %s: %v", bad, a)
 		}
 	}
+}
+
+// quoted is the text of a policy as a string of JSON.
+func quoted(t *testing.T, p policy.Policy) string {
+	t.Helper()
+	data, err := policy.Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
