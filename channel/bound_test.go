@@ -1,7 +1,6 @@
 package channel
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -20,16 +19,12 @@ func TestWater(t *testing.T) {
 		for _, devices := range []int64{500, 500_000} {
 			p := Problem{Cost: ring, Epsilon: parse(t, eps), Devices: devices}
 			d := design(t, p)
-			m, u, err := p.check(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := newRisk(m, u, float64(devices))
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, r := riskOf(t, p)
 			e := math.Exp(p.Epsilon.Float64())
-			bound := water(r, k*(e-1)*(e-1)/(4*e))
+			bound := 0.0
+			for _, one := range r.priors {
+				bound += one.scale * water(one, r.devices, k*(e-1)*(e-1)/(4*e))
+			}
 			got := math.Sqrt(plain(t, r, d.Mixture) / bound)
 			t.Logf("eps %s, N %d: %.3f of the bound, best disc %.3f", eps, devices, got, got/d.Risk)
 			if limit := map[int64]float64{500: 1.35, 500_000: 1.45}[devices]; !(got > 1-1e-9 && got < limit && (devices == 500 || d.Risk < 0.95)) {
@@ -40,9 +35,9 @@ func TestWater(t *testing.T) {
 }
 
 // water is min sum_b A_bb / (1 + N s_b x_b) over x >= 0 of the given sum, s_b the square of column b of R.
-func water(r *risk, total float64) float64 {
+func water(r prior, devices, total float64) float64 {
 	s := make([]float64, r.r)
-	for i := range r.mass {
+	for i := range len(r.root) / r.r {
 		for b, v := range r.root[i*r.r:][:r.r] {
 			s[b] += v * v
 		}
@@ -50,9 +45,9 @@ func water(r *risk, total float64) float64 {
 	at := func(level float64) (risk, used float64) {
 		for b, s := range s {
 			a := max(0, r.weigh[b*r.r+b]) // 0 for even waves on a ring
-			x := max(0, (math.Sqrt(r.devices*s*a/level)-1)/(r.devices*s))
+			x := max(0, (math.Sqrt(devices*s*a/level)-1)/(devices*s))
 			used += x
-			risk += a / (1 + r.devices*s*x)
+			risk += a / (1 + devices*s*x)
 		}
 		return risk, used
 	}

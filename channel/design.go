@@ -70,6 +70,7 @@ func New(ctx context.Context, p Problem) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
+	risk.balance(discs)
 	best, single := 0, math.Inf(1)
 	for n, c := range discs {
 		if v := risk.value(c.info, nil); v < single {
@@ -102,7 +103,7 @@ func New(ctx context.Context, p Problem) (*Design, error) {
 		}
 	}
 	if out.Fine > 0 && single > 0 {
-		all := make([]float64, packed(risk.r))
+		all := make([]float64, risk.entries())
 		for n, c := range list {
 			blasOf.Daxpy(len(all), w[n], c.info, 1, all, 1)
 		}

@@ -32,9 +32,10 @@
 //	f(w) = trace(A (1 + N sum_c w_c I_c)^-1),   A = R' W R
 //
 // is convex in the weights w. W is -D, the distance, made positive semidefinite by clipping its eigenvalues: the risk is
-// the mean squared energy distance to the truth of the linear estimate, which stands for W_1. The prior is that of
-// estimate.Disc, around u. Above 200 places, 200 groups stand for the places: a row of a group is the mean of the rows
-// of its places. The multiplicative update w_c <- w_c (g_c / mean)^a, with g the gradient, goes on until the duality gap
+// the mean squared energy distance to the truth of the linear estimate, which stands for W_1. There are two priors around
+// u, that of estimate.Disc for rough maps, and one for smooth maps. f is the sum of both risks, each divided by that of
+// its best single disc. Above 200 places, 200 groups stand for the places: a row of a group is the mean of the rows of
+// its places. The multiplicative update w_c <- w_c (g_c / mean)^a, with g the gradient, goes on until the duality gap
 // N (max g - sum w g) is below 0.4 % of f. [Design] states the gap. If a list may have a number of outputs at most, the
 // components of the largest weight for each output are kept, and get new weights.
 //

@@ -199,7 +199,7 @@ func TestWeights(t *testing.T) {
 	infos := [][]float64{r.ofDisc(1, 2), r.ofDisc(1, 18)}
 	best := math.Inf(1)
 	for n := range 1001 {
-		w, all := float64(n)/1000, make([]float64, packed(r.r))
+		w, all := float64(n)/1000, make([]float64, r.entries())
 		blasOf.Daxpy(len(all), w, infos[0], 1, all, 1)
 		blasOf.Daxpy(len(all), 1-w, infos[1], 1, all, 1)
 		best = min(best, r.value(all, nil))

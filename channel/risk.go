@@ -18,13 +18,19 @@ var (
 const (
 	// mostGroups is the number of groups of places of the risk.
 	mostGroups = 200
-	// length is that of the kernel of the prior, of the mean distance of two places; as in estimate.Disc.
-	length = 0.4
 	// evened is the share of the prior that is spread evenly: a place of prior 0 may have people.
 	evened = 0.1
 	// least is the share of the largest eigenvalue of the prior below which a direction is left out.
 	least = 1e-7
 )
+
+// covariances are those of the logarithm of a map under the priors: exp(-D/l), with l in units of the mean distance of
+// two places, or its square. Rough maps are as in estimate.Disc. With them alone, codes spend too much on fine scales
+// where the truth is smooth.
+var covariances = []struct {
+	length float64
+	square bool
+}{{0.4, false}, {0.15, true}}
 
 // risk is the Bayes risk of a linear estimate in energy distance. Matrices are row-major.
 type risk struct {
@@ -34,10 +40,16 @@ type risk struct {
 	mass    []float64 // of the prior, of each group
 	size    []float64 // places of each group
 	order   [][]int32 // groups by distance, for each group
-	r       int       // rank
-	root    []float64 // R: groups x r
-	weigh   []float64 // A = R' W R: r x r
 	largest float64   // of the distances that were seen
+	priors  []prior   // none if all places are at one point
+}
+
+// prior is a covariance of the shares, R R'. The risk is the sum of the risks under each prior, times its scale.
+type prior struct {
+	r     int       // rank
+	root  []float64 // R: groups x r
+	weigh []float64 // A = R' W R: r x r
+	scale float64
 }
 
 // newRisk takes the prior with sum 1.
@@ -69,15 +81,55 @@ func newRisk(d metric, prior []float64, devices float64) (*risk, error) {
 	if !(mean > 0) { // all at one point
 		return out, nil
 	}
-	kernel := make([]float64, n*n)
+	energy := make([]float64, n*n)
 	for p, v := range dist {
-		kernel[p] = math.Exp(-v / (length * mean))
-		dist[p] = -v / mean
+		energy[p] = -v / mean
 	}
-	out.center(kernel)
-	values, err := eigen(kernel, n)
+	clip(energy, n)
+	for _, c := range covariances {
+		kernel := make([]float64, n*n)
+		for p, v := range dist {
+			kernel[p] = math.Exp(-v / (c.length * mean))
+		}
+		if c.square {
+			kernel = out.square(kernel)
+		}
+		out.center(kernel)
+		one, err := priorOf(kernel, energy, n)
+		if err != nil {
+			return nil, err
+		}
+		out.priors = append(out.priors, one)
+	}
+	return out, nil
+}
+
+// square returns K S K, S the sizes, of mean variance 1: a covariance of smoother maps, whatever the symmetric K is. It
+// changes K.
+func (k *risk) square(a []float64) []float64 {
+	n := len(k.size)
+	for i := range n {
+		for j, s := range k.size {
+			a[i*n+j] *= math.Sqrt(s)
+		}
+	}
+	out := make([]float64, n*n)
+	blasOf.Dgemm(blas.NoTrans, blas.Trans, n, n, n, 1, a, n, a, n, 0, out, n)
+	sum, total := 0.0, 0.0
+	for i, s := range k.size {
+		sum += s * out[i*n+i]
+		total += s
+	}
+	blasOf.Dscal(n*n, total/sum, out, 1)
+	return out
+}
+
+// priorOf takes a covariance, which it changes, and the matrix of the energy distance.
+func priorOf(cov, energy []float64, n int) (prior, error) {
+	out := prior{scale: 1}
+	values, err := eigen(cov, n)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for out.r < n && values[n-1-out.r] > least*values[n-1] {
 		out.r++
@@ -87,12 +139,11 @@ func newRisk(d metric, prior []float64, devices float64) (*risk, error) {
 	for b := range r {
 		s := math.Sqrt(values[n-1-b])
 		for a := range n {
-			out.root[a*r+b] = s * kernel[a*n+n-1-b]
+			out.root[a*r+b] = s * cov[a*n+n-1-b]
 		}
 	}
-	clip(dist, n)
 	half := make([]float64, n*r)
-	blasOf.Dgemm(blas.NoTrans, blas.NoTrans, n, r, n, 1, dist, n, out.root, r, 0, half, r)
+	blasOf.Dgemm(blas.NoTrans, blas.NoTrans, n, r, n, 1, energy, n, out.root, r, 0, half, r)
 	out.weigh = make([]float64, r*r)
 	blasOf.Dgemm(blas.Trans, blas.NoTrans, r, r, n, 1, out.root, r, half, r, 0, out.weigh, r)
 	return out, nil
@@ -185,29 +236,34 @@ func (d metric) groups(n int) (centers []int, of []int32, largest float64) {
 // packed is the number of entries of a lower triangle.
 func packed(r int) int { return r * (r + 1) / 2 }
 
-// information returns that of a release with m outputs, as a lower triangle with the entries off the diagonal doubled,
-// so that a product of two triangles is a trace. rows are those of groups; what all rows of a column share may be left
-// out of them, and q is the law of a release from the prior.
+// entries is the number of those of an information.
+func (k *risk) entries() (n int) {
+	for _, p := range k.priors {
+		n += packed(p.r)
+	}
+	return n
+}
+
+// information returns that of a release with m outputs: for each prior, a lower triangle with the entries off the
+// diagonal doubled, so that a product of two triangles is a trace. rows are those of groups; what all rows of a column
+// share may be left out of them, and q is the law of a release from the prior.
 func (k *risk) information(rows, q []float64) []float64 {
-	n, r, m := len(k.mass), k.r, len(q)
-	out := make([]float64, packed(r))
-	if r == 0 {
-		return out
-	}
-	y, gram := make([]float64, m*r), make([]float64, r*r)
-	blasOf.Dgemm(blas.Trans, blas.NoTrans, m, r, n, 1, rows, m, k.root, r, 0, y, r)
-	for j, v := range q {
-		blasOf.Dscal(r, 1/math.Sqrt(v), y[j*r:], 1)
-	}
-	blasOf.Dsyrk(blas.Lower, blas.Trans, r, m, 1, y, r, 0, gram, r)
-	at := 0
-	for a := range r {
-		for b := range a {
-			out[at] = 2 * gram[a*r+b]
-			at++
+	n, m := len(k.mass), len(q)
+	out := make([]float64, 0, k.entries())
+	for _, p := range k.priors {
+		r := p.r
+		y, gram := make([]float64, m*r), make([]float64, r*r)
+		blasOf.Dgemm(blas.Trans, blas.NoTrans, m, r, n, 1, rows, m, p.root, r, 0, y, r)
+		for j, v := range q {
+			blasOf.Dscal(r, 1/math.Sqrt(v), y[j*r:], 1)
 		}
-		out[at] = gram[a*r+a]
-		at++
+		blasOf.Dsyrk(blas.Lower, blas.Trans, r, m, 1, y, r, 0, gram, r)
+		for a := range r {
+			for b := range a {
+				out = append(out, 2*gram[a*r+b])
+			}
+			out = append(out, gram[a*r+a])
+		}
 	}
 	return out
 }
@@ -252,26 +308,55 @@ func (k *risk) ofDisc(eps, places float64) []float64 {
 	return k.information(rows, q)
 }
 
-// value returns trace(A M^-1), M = 1 + N I, and, if gradient is not nil, sets it to M^-1 A M^-1, a lower triangle.
-func (k *risk) value(info, gradient []float64) float64 {
-	r := k.r
-	if r == 0 {
-		return 0
+// balance scales the risks, so that the best disc has the risk 1 under each prior.
+func (k *risk) balance(discs []candidate) {
+	at := 0
+	for n := range k.priors {
+		p := &k.priors[n]
+		end, best := at+packed(p.r), math.Inf(1)
+		for _, c := range discs {
+			best = min(best, p.value(k.devices, c.info[at:end], nil))
+		}
+		if best > 0 && best <= math.MaxFloat64 {
+			p.scale = 1 / best
+		}
+		at = end
 	}
+}
+
+// value returns the risk of an information, and, if gradient is not nil, sets it to minus the derivative, over N.
+func (k *risk) value(info, gradient []float64) float64 {
+	all, at := 0.0, 0
+	for _, p := range k.priors {
+		n := packed(p.r)
+		var g []float64
+		if gradient != nil {
+			g = gradient[at : at+n]
+		}
+		all += p.scale * p.value(k.devices, info[at:at+n], g)
+		blasOf.Dscal(len(g), p.scale, g, 1)
+		at += n
+	}
+	return all
+}
+
+// value returns trace(A M^-1), M = 1 + N I, and, if gradient is not nil, sets it to M^-1 A M^-1, a lower triangle.
+func (p *prior) value(devices float64, info, gradient []float64) float64 {
+	r := p.r
 	m := make([]float64, r*r)
 	at := 0
 	for a := range r {
 		for b := range a {
-			m[a*r+b] = k.devices / 2 * info[at]
+			m[a*r+b] = devices / 2 * info[at]
 			at++
 		}
-		m[a*r+a] = 1 + k.devices*info[at]
+		m[a*r+a] = 1 + devices*info[at]
 		at++
 	}
 	if !lapackOf.Dpotrf(blas.Lower, r, m, r) {
 		return math.Inf(1)
 	}
-	x := append([]float64(nil), k.weigh...)
+	x := append([]float64(nil), p.weigh...)
 	lapackOf.Dpotrs(blas.Lower, r, r, m, r, x, r) // M^-1 A
 	trace := 0.0
 	for a := range r {
@@ -308,7 +393,7 @@ const (
 //
 // A step with the exponent 1/2 never makes the risk larger; that with 1 is tried first.
 func (k *risk) weights(infos [][]float64, w []float64, steps int) (value, gap float64) {
-	p := packed(k.r)
+	p := k.entries()
 	sum := func(w []float64) []float64 {
 		all := make([]float64, p)
 		for c, v := range w {
