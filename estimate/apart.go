@@ -115,6 +115,77 @@ func (c *Channel) Contrast(w []float64) func(i, j int, most float64) (sum float6
 	return t.sum
 }
 
+// maxWords is the largest number of words of a row.
+const maxWords = 64
+
+// maxAdditions take a second.
+const maxAdditions = 1 << 29
+
+// Words returns m words of each row, k x m, such that two rows for which the sum of Contrast is at most most have a word
+// in common, at the same place among the m. Few others have. It returns nil where rows are not kept as runs, or m would
+// be above 64, or the work above 2^29 additions.
+//
+// The outputs are in m groups, and a word is a sum of random numbers, one for each high entry of the row in a group. Let
+// an output be high in one of two rows, low in the other, and odd in neither. It adds at least the least weighted square
+// of a step to the sum. So rows differ in fewer than m of these, and in some group they do not. Outputs with a small
+// square do not count; at least half must.
+func (c *Channel) Words(w []float64, most float64) (words []uint64, m int) {
+	if c.rows != nil || !c.even {
+		return nil, 0
+	}
+	odds := 0 // the largest number of a row
+	for from, n := 0, 0; n < len(c.odd); n++ {
+		if c.odd[n].i != c.odd[from].i {
+			from = n
+		}
+		odds = max(odds, n+1-from)
+	}
+	most *= 1 + sumSlack
+	least, number, counting := math.Inf(1), make([]uint64, c.kv), 0
+	for n, v := range c.step {
+		j := c.output(n)
+		if d := c.scale[0] * v; d*d*w[j]*float64(maxWords-2*odds-1) > most {
+			least, number[n], counting = min(least, d*d*w[j]), random(uint64(n)), counting+1
+		}
+	}
+	if counting < c.kv/2 || counting == 0 {
+		return nil, 0
+	}
+	if m = int(most/least) + 2*odds + 1; m > maxWords || len(c.runs) > maxAdditions/m {
+		return nil, 0
+	}
+	before := make([]uint64, c.kv+m) // the sum of the numbers of the columns n-m, n-2m, ..., which are a group
+	for n, v := range number {
+		before[n+m] = before[n] + v
+	}
+	words = make([]uint64, c.k*m)
+	for i := range c.k {
+		row := words[i*m:][:m]
+		for _, r := range c.runsOf(i) {
+			for e, end := range []int32{r.from, r.to} {
+				sign := uint64(2*e) - 1
+				part := before[end:][:m]
+				first := int(end) % m
+				for g, v := range part[:m-first] {
+					row[first+g] += sign * v
+				}
+				for g, v := range part[m-first:] {
+					row[g] += sign * v
+				}
+			}
+		}
+	}
+	return words, m
+}
+
+// random is the n-th number of a fixed sequence (Steele, Lea and Flood 2014).
+func random(n uint64) uint64 {
+	n = (n + 1) * 0x9e3779b97f4a7c15
+	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
+	n = (n ^ n>>27) * 0x94d049bb133111eb
+	return n ^ n>>31
+}
+
 func contrast(a, b, w []float64, most float64) (sum float64, y int) {
 	for y < len(w) && !(sum > most) {
 		for end := min(y+16, len(w)); y < end; y++ {

@@ -94,6 +94,48 @@ func TestContrast(t *testing.T) {
 	})
 }
 
+// TestWords: two rows whose sum is at most a number have a word in common.
+func TestWords(t *testing.T) {
+	indexed, near, far := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawApart(t)
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "weights"), 7))
+		w := make([]float64, c.kv)
+		for y := range w {
+			w[y] = math.Exp(r.NormFloat64()) * float64(min(1, r.IntN(9)))
+		}
+		sum := c.Contrast(w)
+		most, _ := sum(r.IntN(c.k), r.IntN(c.k), math.Inf(1))
+		words, m := c.Words(w, most)
+		if len(words) != c.k*m || m > maxWords {
+			t.Fatalf("%d words of %d rows, %d each", len(words), c.k, m)
+		}
+		if m == 0 {
+			return
+		}
+		indexed++
+		for i := range c.k {
+			for j := range i {
+				common := false
+				for g, word := range words[i*m:][:m] {
+					common = common || word == words[j*m+g]
+				}
+				switch v, _ := sum(i, j, math.Inf(1)); {
+				case !common && v <= most:
+					t.Fatalf("rows %d and %d: no word in common at %v, at most %v", i, j, v, most)
+				case common:
+					near++
+				default:
+					far++
+				}
+			}
+		}
+	})
+	if indexed == 0 || near == 0 || far == 0 { // what the test is about
+		t.Errorf("%d channels with words, %d pairs with a common one, %d without", indexed, near, far)
+	}
+}
+
 // TestBlocks: the sums of blocks are those of rows, and every output is in a block.
 func TestBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -52,9 +52,9 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// TestManyPatches: they also do at places whose transport is that of groups, of which ten are at one place.
+// TestManyPatches: they also do at so many places that rows are not written out, of which ten are at one place.
 func TestManyPatches(t *testing.T) {
-	const places, said = 2100, "of 2100 places have the same report odds as another"
+	const places, said = 12_000, "of 12000 places have the same report odds as another"
 	dir := t.TempDir()
 	points, policy := filepath.Join(dir, "points.csv"), filepath.Join(dir, "policy.json")
 	list := strings.Builder{}

@@ -216,30 +216,47 @@ func TestDense(t *testing.T) {
 	})
 }
 
-// TestNear: the search finds every pair that is inseparable, and reads a quarter of what all points are at most.
+// TestNear: the tree and the index find every pair that is inseparable. The tree reads a quarter of what all points are at
+// most, and the index two numbers for each pair.
 func TestNear(t *testing.T) {
 	ch := discs(t, 40, 200, math.E)
 	k, _ := ch.Dims()
 	u := slices.Repeat([]float64{1 / float64(k)}, k)
-	s, err := newSearch(ch, u, Countless/10_000, maxRead)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pairs, err := s.pairs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, read := len(pairs), s.read.Load()
-	all := 0
-	for i, a := range s.nodes {
-		for _, b := range s.nodes[:i] {
-			if s.signal(a, b) < separable {
-				all++
+	all := map[pair]bool{}
+	for name, most := range map[string]int64{"tree": int64(k * k / 2 * blocks / 4), "index": int64(k * k)} {
+		s, err := newSearch(ch, u, Countless/5_000, maxRead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []pair
+		if name == "tree" {
+			tree := s.newTree()
+			found, err = s.among(t.Context(), len(tree.leaves), tree.candidates)
+		} else if x, _ := s.newIndex(t.Context()); x == nil {
+			t.Fatal("no index")
+		} else {
+			found, err = s.among(t.Context(), x.m, x.candidates)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, want := s.read.Load(), 0
+		for i := range s.nodes {
+			for j := range i {
+				if s.signal(s.nodes[j], s.nodes[i]) < separable {
+					want++
+					all[pair{int32(j), int32(i), 0}] = true
+				}
 			}
 		}
-	}
-	if found != all || all == 0 || read > int64(k*k/2*blocks/4) {
-		t.Errorf("%d of %d inseparable pairs, %d numbers read for %d places", found, all, read, k)
+		for _, p := range found {
+			if p.signal = 0; !all[p] {
+				t.Errorf("%s: the pair %v is separable, or found from the wrong side", name, p)
+			}
+		}
+		if len(found) != want || want == 0 || read > most {
+			t.Errorf("%s: %d of %d inseparable pairs, %d numbers read for %d places", name, len(found), want, read, k)
+		}
 	}
 }
 
@@ -287,6 +304,10 @@ func TestQuick(t *testing.T) {
 	want, err := Find(t.Context(), even, nil, Countless)
 	if err != nil || got.Shared() == 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("patches %v, want %v, %v", got, want, err)
+	}
+	// Small discs of neighbours are in one block of outputs: the tree does not tell them apart.
+	if p, err := Quick(t.Context(), discs(t, 80, 8, 400)); err != nil || p.Shared() != 0 {
+		t.Errorf("%d places in patches, %v", p.Shared(), err)
 	}
 	const k = 40_000 // two inseparable rows are apart by 10^4 of these
 	line, err := estimate.NewChannel(k, 2, func(i int, dst []float64) { dst[0], dst[1] = 1e6+float64(i), 1e6-float64(i) })

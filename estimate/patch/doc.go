@@ -36,15 +36,18 @@
 //	sum_B (sum_{y in B} (P_iy - P_jy))^2 / sum_{y in B} q_y <= sum_y (P_iy - P_jy)^2 / q_y
 //
 // So the sums of a row over 64 blocks are a point, and pairs whose points are too far from each other are separable. A k-d
-// tree finds the others. Only these are compared in full, and until they are known to be separable. Linkage then takes the
-// pairs that are inseparable, in chains of nearest neighbours.
+// tree finds the others. Where entries are high or low, and rows that differ in a few of them are separable, an index is
+// faster. Let the outputs be in m groups, and rows that differ in m of them be separable. Then the rows of an inseparable
+// pair agree in a whole group, and share a bucket of the index. Only pairs that were found are compared in full, and until
+// they are known to be separable. Linkage then takes the pairs that are inseparable, in chains of nearest neighbours.
 //
 // # Cost
 //
 // The memory is O(k + p), with k places and p inseparable pairs of different rows. The time is that of a pass over the
-// rows, of the search, and of p comparisons of rows. 20,000 places of a policy with thresholds take half a second of one
-// core at eps 1, and a list of codes for them a second. The nearer rows are to each other, the more pairs there are: at eps
-// 0.2 it is several seconds. [ErrLimit] ends a search for more than 2^23 pairs, or of 2^35 numbers: some 400 MB and a minute.
+// rows, of the search, and of p comparisons of rows. 20,000 places of a policy with thresholds take a quarter of a second of
+// one core at eps 1, and a tenth at eps 4. The nearer rows are to each other, the more pairs there are: at eps 0.5 it is a
+// second, and at eps 0.2 several. [ErrLimit] ends a search for more than 2^23 pairs, or of 2^35 numbers: some 400 MB and a
+// minute.
 // [Quick] gives up after a second or two, for commands that are not about maps. If all rows are so near to the first that
 // there is only one patch, pairs are not looked at.
 //

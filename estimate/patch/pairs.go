@@ -142,8 +142,20 @@ type pair struct {
 
 // pairs returns all, in some order.
 func (s *search) pairs(ctx context.Context) ([]pair, error) {
+	x, err := s.newIndex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if x != nil {
+		return s.among(ctx, x.m, x.candidates)
+	}
 	t := s.newTree()
-	found := make([][]pair, len(t.leaves)+1)
+	return s.among(ctx, len(t.leaves), t.candidates)
+}
+
+// among returns the pairs among candidates, which come in parts, and those with the node without mass.
+func (s *search) among(ctx context.Context, parts int, candidates func(part int, try func(a, b int32)) error) ([]pair, error) {
+	found := make([][]pair, parts+1)
 	try := func(l int, a, b int32) {
 		a, b = min(a, b), max(a, b)
 		if v := s.signal(s.nodes[a], s.nodes[b]); v < separable {
@@ -151,30 +163,12 @@ func (s *search) pairs(ctx context.Context) ([]pair, error) {
 			s.found.Add(1)
 		}
 	}
-	err := parallel.Each(ctx, len(t.leaves), func(l int) error {
-		leaf := t.leaves[l]
-		for _, other := range t.near(leaf, t.root, nil) {
-			s.read.Add(int64(t.axes * len(leaf.nodes) * len(other.nodes)))
-			for n, a := range leaf.nodes {
-				rest := other.nodes
-				if other == leaf {
-					rest = rest[n+1:]
-				}
-				for _, b := range rest {
-					if !t.apart(&t.at[a], &t.at[b]) {
-						try(l, a, b)
-					}
-				}
-			}
-			if err := s.over(); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := parallel.Each(ctx, parts, func(l int) error {
+		return candidates(l, func(a, b int32) { try(l, a, b) })
 	}, nil)
 	for n := 0; n < len(s.nodes) && s.empty >= 0 && err == nil; n++ {
 		if n != s.empty {
-			try(len(t.leaves), int32(n), int32(s.empty))
+			try(parts, int32(n), int32(s.empty))
 		}
 		if err = s.over(); err == nil && ctx.Err() != nil {
 			err = wpmerr.Ended(ctx)
@@ -294,6 +288,29 @@ func (t *tree) divide(nodes []int32, from int) *box {
 	half := len(nodes) / 2
 	b.left, b.right = t.divide(nodes[:half], from), t.divide(nodes[half:], from+half)
 	return b
+}
+
+// candidates tries the pairs of a leaf and of those from it on.
+func (t *tree) candidates(l int, try func(a, b int32)) error {
+	leaf := t.leaves[l]
+	for _, other := range t.near(leaf, t.root, nil) {
+		t.read.Add(int64(t.axes * len(leaf.nodes) * len(other.nodes)))
+		for n, a := range leaf.nodes {
+			rest := other.nodes
+			if other == leaf {
+				rest = rest[n+1:]
+			}
+			for _, b := range rest {
+				if !t.apart(&t.at[a], &t.at[b]) {
+					try(a, b)
+				}
+			}
+		}
+		if err := t.over(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // near appends the leaves of b, from a leaf on, that may have a node that is inseparable from one of the leaf.

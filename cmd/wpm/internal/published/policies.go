@@ -122,10 +122,12 @@ func (p Points) Verify(ctx context.Context) (device.Verdict, error) {
 	if p.PrivacyOnly {
 		return v, nil
 	}
-	alike, err := Alike(ctx, p.Policy, false)
-	if text := AlikeText(alike); text != "" {
+	alike, err := Alike(ctx, p.Policy)
+	if text := alike.String(); text != "" {
 		v.Claims += "map: " + text + "\n"
-		v.JSON["alike"] = alike.Shared()
+	}
+	if n := alike.Shared(); n > 0 {
+		v.JSON["alike"] = n
 	}
 	return v, err
 }
@@ -144,29 +146,50 @@ func (o Options) central(fields map[string]any, box *ldp.Polytope) (string, erro
 		"%v-DP (eps, delta)\n", o.Devices, c), nil
 }
 
-// quickRows are pairs of an input and an output up to which Alike takes half a second.
-const quickRows = 1 << 27
-
-// Alike returns the places that a policy of mixture mode does not tell apart; none for projection mode, and none for so
-// many rows that a command that is not about the map would wait for it, unless it waits. The error is that of ctx.
-func Alike(ctx context.Context, p policy.Policy, wait bool) (patch.Patches, error) {
-	if p.Mode() != policy.Mixture || !wait && p.Inputs() > quickRows/p.Outputs() {
-		return patch.Patches{}, nil
-	}
-	ch, err := atlas.ChannelOf(ctx, p, nil)
-	if err != nil { // rows that are none are what others complain of
-		return patch.Patches{}, ctx.Err()
-	}
-	return atlas.World{Channel: ch}.Patches(ctx)
+// Same are the places that a policy does not tell apart.
+type Same struct {
+	patch.Patches
+	unknown bool // there are too many pairs to look at
 }
 
-// AlikeText says in a line which places a policy does not tell apart, and what does; "" if it tells all apart.
-func AlikeText(p patch.Patches) string {
-	text := p.String()
-	if text != "" {
-		text += `; "wpm design -devices N" makes a policy for the map of N devices, which tells more apart`
+// Pairs of an input and an output up to which Alike takes a second or two: of few axes, where a tree of the outputs finds
+// the nearest ones, and of any policy.
+const (
+	quickPairs, quickRows = 1 << 29, 1 << 27
+	fewAxes               = 3
+)
+
+// Alike finds them; none for projection mode. The error is that of ctx.
+func Alike(ctx context.Context, p policy.Policy) (s Same, err error) {
+	if p.Mode() != policy.Mixture {
+		return s, nil
 	}
-	return text
+	most := quickPairs
+	if p.Axes() > fewAxes {
+		most = quickRows
+	}
+	if p.Inputs() > most/p.Outputs() {
+		s.unknown = true
+		return s, nil
+	}
+	ch, err := atlas.ChannelOf(ctx, p, nil)
+	if err == nil {
+		s.Patches, err = patch.Quick(ctx, ch)
+		s.unknown = errors.Is(err, patch.ErrLimit)
+	}
+	return s, ctx.Err() // rows that are none are what others complain of
+}
+
+// String says it in a line, and what tells them apart; "" if all are told apart.
+func (s Same) String() string {
+	const more = `; "wpm design -devices N" makes a policy for the map of N devices, which tells more apart`
+	switch text := s.Patches.String(); {
+	case s.unknown:
+		return "how many places have the same report odds as another, or nearly, is not known: there are too many pairs to look at" + more
+	case text != "":
+		return text + more
+	}
+	return ""
 }
 
 // Prepare finds the solver, which a release starts in a process of its own.

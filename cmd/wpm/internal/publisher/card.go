@@ -10,7 +10,6 @@ import (
 
 	"github.com/wpm-go/wpm"
 	"github.com/wpm-go/wpm/cmd/wpm/internal/published"
-	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
 	"github.com/wpm-go/wpm/knapsack"
@@ -38,7 +37,7 @@ type DesignCard struct {
 	Menu  []MenuRow  `json:"menu,omitempty"`
 	kind  wpm.Kind
 	// Places that no number of devices tells apart.
-	patches patch.Patches
+	patches published.Same
 	// Left out for the size of the cost.
 	noTable, noMenu bool
 }
@@ -103,7 +102,7 @@ func (d DesignCard) render(asJSON bool) ([]byte, error) {
 			d.unit.Amount(d.Design))
 	}
 	fmt.Fprintf(w, "no mechanism beats\t%s at this eps, whatever its form\n", d.unit.Amount(d.Lower))
-	if text := published.AlikeText(d.patches); text != "" && d.Map == nil { // which says it with the floor
+	if text := d.patches.String(); text != "" && d.Map == nil { // which says it with the floor
 		fmt.Fprintf(w, "map\t%s\n", text)
 	}
 	fmt.Fprintf(w, "policy\t%d bytes, sha256 %s\n", d.Bytes, d.ID)

@@ -101,8 +101,8 @@ func (plan designPlan) portray(ctx context.Context, head Head, seed uint64, d *w
 	if moved := d.Displacement(); moved > 0 {
 		card.Displacement, card.metric = &moved, plan.geometry.Metric()
 	}
-	alike, err := published.Alike(ctx, p, true)
-	card.Alike, card.patches = alike.Shared(), published.AlikeText(alike)
+	alike, err := published.Alike(ctx, p)
+	card.Alike, card.patches = alike.Shared(), alike.String()
 	return card, err
 }
 

@@ -269,7 +269,7 @@ func (plan designPlan) describe(ctx context.Context, c *cli.Command, d *wpm.Desi
 	worst, input := d.WorstCase()
 	card.Upper, card.WorstInput = worst, p.InputLabel(input)
 	var err error
-	if card.patches, err = published.Alike(ctx, p, plan.objective.Devices > 0); err != nil {
+	if card.patches, err = published.Alike(ctx, p); err != nil {
 		return nil, err
 	}
 	card.Alike = card.patches.Shared()
