@@ -34,8 +34,7 @@ func (s *solver) fillResult(r *Result, a answer, settings Settings) error {
 	}
 	r.Potentials.G = append(r.Potentials.G[:0], a.g...)
 	r.Potentials.F = num.Grow(r.Potentials.F, in.K)
-	r.Status = a.status
-	r.Stats = Stats(s.sx.Stats())
+	r.Status, r.Stats = a.status, a.stats
 	return s.allRows(r.Potentials.F, a.g, a.f, settings, &r.Status)
 }
 

@@ -41,7 +41,8 @@
 // microseconds for each pivot up to 4000 rows. Passes over many rows are shared among processors. Pivots are not, but
 // transport and tight projections of many rows pivot while the next rows are read. Memory is O(k + kv), besides C and
 // the rows that Settings.Memory allows the solver to hold. A problem with many rows and many columns takes another
-// fifteenth of C for its start, 150 MB at most. Rows without mass are not read; see Settings.AllRows.
+// fifteenth of C for its start, 150 MB at most. Transport of many rows to few columns takes a copy of C, 256 MiB at
+// most. Rows without mass are not read; see Settings.AllRows.
 //
 // # What is here
 //

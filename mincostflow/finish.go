@@ -10,6 +10,7 @@ import (
 // answer is what a solver hands over: a feasible q, a plan, and prices for the columns.
 type answer struct {
 	status Status
+	stats  Stats // the work until then
 	q      []float64
 	plan   []entry
 	g      []float64 // prices; -Inf for columns that take no part, until dual fills them in
@@ -35,7 +36,7 @@ type output struct {
 // optimum reads the answer off an optimal tree, with the potentials and flows that it has for the
 // true costs and masses rather than the rounded ones.
 func (s *solver) optimum() answer {
-	a := answer{status: Optimal, g: s.treePrices()}
+	a := answer{status: Optimal, stats: Stats(s.sx.Stats()), g: s.treePrices()}
 	a.q, a.plan = s.treeFlows(a.g)
 	s.bound(&a)
 	a.excess = a.objective.Plus(a.value.Neg()).Float()

@@ -15,7 +15,8 @@ const lostMass = projection.LostMass
 // instance is a validated problem in the form that the solvers work on. Its slices are reused by the next.
 type instance struct {
 	projection.Instance
-	net simplex.Problem // the same in units
+	net    simplex.Problem // the same in units
+	source []float64       // as given, and only for plain transport
 }
 
 // level is +1 if the lower bounds fill everything but for a rounding, -1 if the upper ones do, and else 0.

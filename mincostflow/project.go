@@ -58,7 +58,13 @@ func (s *solver) solve(ctx context.Context, settings Settings) (Result, error) {
 // run solves the loaded instance. Errors: those of finish.
 func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 	var a answer
-	if len(s.in.Rows) == 1 {
+	switch {
+	case s.in.tall():
+		var err error
+		if a, err = s.turned(ctx); err != nil {
+			return err
+		}
+	case len(s.in.Rows) == 1:
 		s.sx.Watch(context.Background())
 		a = s.knapsack()
 		s.bound(&a) // reads that row again
@@ -66,7 +72,7 @@ func (s *solver) run(ctx context.Context, settings Settings, r *Result) error {
 		if ctx.Err() != nil {
 			a.status = Cancelled // as promised for every instance, though there was no need
 		}
-	} else {
+	default:
 		a = s.simplex(ctx)
 	}
 	return s.finish(ctx, a, settings, r)

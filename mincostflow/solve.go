@@ -18,7 +18,7 @@ type solver struct {
 // forget drops what belongs to the caller.
 func (s *solver) forget() {
 	s.sx.Forget()
-	s.in.net.Cost, s.in.Box = nil, projection.Box{}
+	s.in.net.Cost, s.in.source, s.in.Box = nil, nil, projection.Box{}
 }
 
 // load writes the instance in units and reads its costs: see simplex.Solver.

@@ -12,7 +12,7 @@ import (
 // the tree has moved, and the upper bound pays the largest cost for the rest; q is in the box; and the prices are
 // those that the last sweep has proved, or none.
 func (s *solver) cancelled() answer {
-	a := answer{status: Cancelled}
+	a := answer{status: Cancelled, stats: Stats(s.sx.Stats())}
 	flows, has := s.sx.Flows()
 	for _, f := range flows {
 		if f.Units > 0 {

@@ -29,6 +29,7 @@ func (in *instance) setTransport(c cost.Matrix, source, target []float64) error 
 	if source == nil {
 		source = slices.Repeat([]float64{1}, in.K)
 	}
+	in.source = source
 	if err := in.setSource(source, nil); err != nil {
 		return err
 	}
