@@ -18,7 +18,8 @@ import (
 // What a forest leaves over is on artificial arcs, priced at first a little above the prices of their nodes. Trees stay
 // small then, and few potentials change much. These prices rise, step by step, until nothing is left over.
 const (
-	// Newton's start comes first up to lightRows rows, and up to lightMost if the other one does not pay.
+	// Newton's start comes first up to lightRows rows, and up to lightMost where columns take more than TightRoom of the
+	// mass or the other one does not pay.
 	lightRows = 320
 	lightMost = 512
 	// Prices of artificial arcs become dearer by dearer. The first is at least leastPrice of the largest cost, so that
@@ -42,13 +43,17 @@ func (s *Solver) Start(ctx context.Context) {
 	f, p := &s.forest, &s.rows.p
 	problem := start.Problem{Supply: p.Supply, Low: p.Low, Room: p.Room, Top: s.rows.top(), Costs: &s.costs}
 	k, much := len(p.Supply), uint64(math.MaxUint64)
+	light := lightRows
+	if !s.tree.within(uint64(start.TightRoom * float64(p.total()))) {
+		light = lightMost
+	}
 	switch {
 	case p.Rounded && assignment.Start(problem, f):
-	case k <= lightRows && newton.Start(problem, f):
+	case k <= light && newton.Start(problem, f):
 	case start.Multiscale(problem, (*starter)(s), f):
 		s.pr.cut()
-		much = p.heavy()
-	case k > lightRows && k <= lightMost && newton.Start(problem, f):
+		much = p.total() / heavyRest
+	case k > light && k <= lightMost && newton.Start(problem, f):
 	default:
 		f.Reset(k, p.Low)
 	}
@@ -75,13 +80,12 @@ func (s *Solver) begin(ctx context.Context) {
 	s.pr.reset(p.Supply)
 }
 
-// heavy is what a heavy artificial arc carries.
-func (p *Problem) heavy() uint64 {
-	total := uint64(0)
+// total returns what all rows have.
+func (p *Problem) total() (units uint64) {
 	for _, u := range p.Supply {
-		total += u
+		units += u
 	}
-	return total / heavyRest
+	return units
 }
 
 // plant makes the forest the tree, and raises the prices of artificial arcs from those of their nodes, if columns cannot

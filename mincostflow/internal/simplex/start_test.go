@@ -149,7 +149,7 @@ func TestAnyForest(t *testing.T) {
 			s.begin(ctx)
 			s.forest = *f
 			s.pr.blocks = blocks
-			s.plant(s.rows.p.heavy())
+			s.plant(s.rows.p.total() / heavyRest)
 		}
 		from(context.Background())
 		if got := mustOptimise(t, s); got.Cmp(want) != 0 {

@@ -433,34 +433,36 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestPays: where the start is used.
-func TestPays(t *testing.T) {
+// TestMostBlur: where the start is used.
+func TestMostBlur(t *testing.T) {
 	const n = leastNodes
 	for _, tt := range []struct {
 		name      string
 		k, n      int
 		low, room uint64 // of every column, in units of total/n
 		first     uint64 // more for the first column
-		want      bool
+		want      float64
 	}{
-		{"transport", n, n, 2, 0, 0, true},
-		{"few rows", n - 1, n, 2, 0, 0, false},
-		{"few columns", n, n - 1, 2, 0, 0, false},
-		{"little room", n, n, 1, 2, 0, true},
-		{"much room", n, n, 1, 2, 1, false},
-		{"a column without bound", n, n, 1, 1, math.MaxUint64 - 1, false},
+		{"transport", n, n, 2, 0, 0, mostBlur},
+		{"few rows", n - 1, n, 2, 0, 0, 0},
+		{"few columns", n, n - 1, 2, 0, 0, 0},
+		{"little room", n, n, 1, 2, 0, mostBlur},
+		{"more room", n, n, 1, 2, 1, wideBlur},
+		{"the most room", n, n, 1, 3, 0, wideBlur},
+		{"too much room", n, n, 1, 3, 1, 0},
+		{"a column without bound", n, n, 1, 1, math.MaxUint64 - 1, 0},
 	} {
 		p := Problem{Supply: make([]uint64, tt.k), Low: slices.Repeat([]uint64{tt.low}, tt.n),
 			Room: slices.Repeat([]uint64{tt.room}, tt.n)}
 		p.Supply[0] = 2 * uint64(tt.n)
 		p.Room[0] += tt.first
-		if got := p.pays(); got != tt.want {
+		if got := p.mostBlur(); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
 	dead := Problem{Supply: slices.Repeat([]uint64{1}, n), Low: make([]uint64, n), Room: make([]uint64, n)}
 	dead.Low[0] = n // columns that take nothing do not count
-	if dead.pays() {
+	if dead.mostBlur() > 0 {
 		t.Error("one column: starts")
 	}
 }
