@@ -105,12 +105,13 @@ func Assume(ctx context.Context, p policy.Policy, rows func(context.Context) (Ro
 	return w, err
 }
 
-// ChannelOf returns the channel of a policy of either mode, by its thresholds if it has many rows and these are right.
-// rows and the errors are as for Assume.
+// ChannelOf returns the channel of a policy of either mode, by its thresholds if it has points, or many rows, and these are
+// right: then outputs that are near each other in space are neighbours in the channel, and rows have few runs. rows and the
+// errors are as for Assume.
 func ChannelOf(ctx context.Context, p policy.Policy, rows func(context.Context) (Rows, error)) (*estimate.Channel, error) {
 	ctx = wpmerr.Context(ctx)
 	k, kv := p.Inputs(), p.Outputs()
-	if kv > 0 && k > fewEntries/kv {
+	if g := p.Geometry(); kv > 0 && g != nil && (k > fewEntries/kv || g.Kind == policy.Points) {
 		if d := discs.Of(p); d != nil {
 			c, err := ofDiscs(ctx, k, p.Polytope(), d)
 			if !errors.Is(err, ErrRows) {
