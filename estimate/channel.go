@@ -24,7 +24,6 @@ var ErrChannel = errors.New("estimate: bad channel")
 type Channel struct {
 	k, kv int
 	rows  []float64 // row-major, each row of sum 1; nil if runs holds the table
-	parts *parts    // of rows that are means of others, or nil
 
 	// P_ij = scale_i (low_n + step_n if n is in a run of row i) + what odd adds, with j output n in the order.
 	order     []int32 // nil: that of the outputs
@@ -38,13 +37,6 @@ type Channel struct {
 	once      sync.Once
 	byColumn  columns // once they are needed
 	smooth    bool    // no high entry is above maxRatio times the low one: differences of sums are accurate
-}
-
-// parts says that row a is the sum of share_i times row i of another channel, over the i with of_i = a.
-type parts struct {
-	channel *Channel
-	of      []int
-	share   []float64
 }
 
 // run is a stretch of high entries in a row.
@@ -425,50 +417,44 @@ func (c *Channel) scatter(q, v, out []float64) bool {
 	return true
 }
 
-// times is that of the channel of the sums, by the channel of the parts.
-func (p *parts) times(m []float64, r int, out []float64) {
-	each := make([]float64, len(p.of)*r)
-	for i, a := range p.of {
-		add(p.share[i], m[a*r:][:r], each[i*r:][:r])
-	}
-	p.channel.times(each, r, out)
-}
-
 // times sets out = P' M, for M with r columns: out is kv x r, row-major.
 func (c *Channel) times(m []float64, r int, out []float64) {
-	if c.parts != nil && c.parts.channel.rows == nil { // runs are less work, though there are more of them
-		c.parts.times(m, r, out)
-		return
-	}
 	if c.rows != nil {
 		blasOf.Dgemm(blas.Trans, blas.NoTrans, c.kv, r, c.k, 1, c.rows, c.kv, m, r, 0, out, r)
 		return
 	}
-	all, high := make([]float64, r), make([]float64, r)
+	all := make([]float64, r)
 	addRows(c.scale, m, all)
-	row := func(e event) []float64 { return m[int(e.row)*r:][:r] }
 	events, first, ends := c.events()
-	for n, step := range c.step {
-		if !ends {
-			clear(high)
-		}
-		here := events[first[n]:first[n+1]]
-		for ; len(here) >= 4; here = here[4:] {
-			add4(&[4]float64{here[0].scale, here[1].scale, here[2].scale, here[3].scale},
-				row(here[0]), row(here[1]), row(here[2]), row(here[3]), high)
-		}
-		for _, e := range here {
-			add(e.scale, row(e), high)
-		}
-		o, low := out[c.output(n)*r:][:r], c.low[n]
-		for b, v := range high {
-			o[b] = low*all[b] + step*v
+	for at := 0; at < r; at += panel { // the part of M that is read again and again stays in the cache
+		wide := min(panel, r-at)
+		high := make([]float64, wide)
+		row := func(e event) []float64 { return m[int(e.row)*r+at:][:wide] }
+		for n, step := range c.step {
+			if !ends {
+				clear(high)
+			}
+			here := events[first[n]:first[n+1]]
+			for ; len(here) >= 4; here = here[4:] {
+				add4(&[4]float64{here[0].scale, here[1].scale, here[2].scale, here[3].scale},
+					row(here[0]), row(here[1]), row(here[2]), row(here[3]), high)
+			}
+			for _, e := range here {
+				add(e.scale, row(e), high)
+			}
+			o, low := out[c.output(n)*r+at:][:wide], c.low[n]
+			for b, v := range high {
+				o[b] = low*all[at+b] + step*v
+			}
 		}
 	}
 	for _, o := range c.odd {
 		add(o.extra, m[int(o.i)*r:][:r], out[int(o.j)*r:][:r])
 	}
 }
+
+// panel columns are a kilobyte of each row.
+const panel = 128
 
 // event says that a column takes a row, times scale.
 type event struct {

@@ -74,7 +74,7 @@ func checkProducts(t *rapid.T, c *Channel, rows [][]float64) {
 	for j := range v {
 		v[j] = r.ExpFloat64()
 	}
-	const columns = 3
+	const columns = panel + 3
 	m := make([]float64, k*columns)
 	for i := range m {
 		m[i] = r.NormFloat64()
