@@ -95,6 +95,12 @@ func TestCodes(t *testing.T) {
 	for _, name := range []string{"map.csv", "map.html", "map.geojson"} {
 		must(t, "", "aggregate", "-map", filepath.Join(dir, name), out, counts)
 	}
+	page, err := os.ReadFile(filepath.Join(dir, "map.html"))
+	for _, want := range []string{"epoch simulation: made-up people", "at most 73 % sure"} { // e/(1+e)
+		if !strings.Contains(string(page), want) {
+			t.Errorf("no %q in the page, %v", want, err)
+		}
+	}
 	for _, args := range [][]string{
 		{"aggregate", "-out", filepath.Join(dir, "h.csv"), out, counts},
 		{"aggregate", "-estimator", "raw", out, counts},

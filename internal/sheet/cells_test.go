@@ -126,7 +126,7 @@ func TestLarge(t *testing.T) {
 	for _, want := range []string{
 		"<title>&lt;a&gt;: 30 %, its part of 3 around b: 90.1 %, 81 to 95 %</title>", "<title>d: 10 %, 5 to 19 %</title>",
 		">1</text>", ">3 around b: 90.1 %, 81 to 95 %</text>", ">The map is about 2 km from the truth, and</text>", ">within 3 in nine of ten cases.</text>", ">Ranges are 90 % intervals.</text>",
-		"90 % interval</th>", ">400 reports, eps 4</text>", "Save as PNG", "@media print",
+		"90 % interval</th>", ">400 reports, eps 4</text>", ">every place alike</span>", "Save as PNG", "@media print",
 		"<td>west</td><td>50 %</td><td>61 %</td><td>41 to 83 %</td><td>odd</td>",
 	} {
 		if !strings.Contains(page, want) {

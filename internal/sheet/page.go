@@ -85,8 +85,8 @@ func (s Sheet) page() ([]byte, error) {
 			large.describe(s)
 		}
 		for _, panel := range []Panel{
-			large, {Title: "truth", Shares: s.Truth}, {Title: "guess, without a report", Shares: s.Guess},
-			{Title: "raw: the reports as they are", Shares: s.Raw, Outputs: true},
+			large, {Title: "truth", Shares: s.Truth}, s.guess(),
+			{Title: "raw: the reports as they are", Note: "each is moved at random, so this is no map", Shares: s.Raw, Outputs: true},
 		} {
 			if panel.Shares != nil {
 				picture.Panels = append(picture.Panels, panel)
@@ -95,6 +95,15 @@ func (s Sheet) page() ([]byte, error) {
 		p.Pictures = append(p.Pictures, picture)
 	}
 	return p.HTML()
+}
+
+// guess is the panel of the guess.
+func (s Sheet) guess() Panel {
+	p := Panel{Title: "guess, without a report", Shares: s.Guess}
+	if s.Guess != nil && slices.Max(s.Guess) == slices.Min(s.Guess) {
+		p.Note = "every place alike"
+	}
+	return p
 }
 
 // large is the large panel, without what is at its places.

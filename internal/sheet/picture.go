@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"html/template"
 	"math"
@@ -16,6 +17,7 @@ import (
 type Picture struct {
 	Title  string
 	Text   string // below, after the words that say what the colours are
+	Colour string // what they are; "": ofPopulation
 	Places plane.Places
 	Panels []Panel
 	Shapes []costio.Shape // polygons of inputs on a sphere; or nil
@@ -23,6 +25,9 @@ type Picture struct {
 	Flows []Flow // the largest first, on the only panel; or nil
 	Stops Stops  // of flows
 }
+
+// ofPopulation is what colours are where nothing else is said.
+const ofPopulation = "share of the population in a place"
 
 // Flow is an arrow from one place of a picture to another.
 type Flow struct {
@@ -115,7 +120,8 @@ type key struct {
 // drawn is a picture as paths.
 type drawn struct {
 	Title, Text   string
-	Legend        string // what the colours are
+	Colour        string
+	Legend        string // what the colours are, as a sentence
 	Panels        []drawing
 	Large         bool // one of them is
 	Key           []key
@@ -181,7 +187,16 @@ func (p Picture) draw() drawn {
 		d.Panels, d.Large = append(d.Panels, one), d.Large || one.Large
 		grouped = grouped || len(one.Outlines) > 0
 	}
-	d.Legend = "Colour: the share of the population in a place, on one scale for all pictures."
+	d.Colour = cmp.Or(p.Colour, ofPopulation)
+	d.Legend = "Colour: the " + d.Colour
+	switch {
+	case len(p.Panels) == 1:
+	case d.Large && p.Panels[1].Titles == nil:
+		d.Legend += ", on one scale for this map and those below"
+	default:
+		d.Legend += ", on one scale for these maps"
+	}
+	d.Legend += "."
 	if grouped {
 		d.Legend += " An outline is around a group, places that the reports do not tell apart. A place in it has its part of the " +
 			"group's share, which is spread as the guess has it: the colour says how much there is for each place, and a group of " +
@@ -270,10 +285,12 @@ func (p Picture) SVG() ([]byte, error) {
 	file := struct {
 		colours
 		Title, Summary string
+		Colour         string
 		Width, Height  float64
 		Panels, Key    []placed
 		LegendY        float64
-	}{colours: theColours(), Title: p.Title, Width: 2*around + n*panelSide + (n-1)*gap}
+	}{colours: theColours(), Title: p.Title, Colour: strings.ToUpper(d.Colour[:1]) + d.Colour[1:],
+		Width: 2*around + n*panelSide + (n-1)*gap}
 	height := math.Round(panelSide * d.height / d.width)
 	for i, panel := range d.Panels {
 		file.Panels = append(file.Panels, placed{drawing: panel, X: around + float64(i)*(panelSide+gap),

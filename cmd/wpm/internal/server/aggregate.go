@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
@@ -234,6 +235,9 @@ func (t Tally) outputs(c *cli.Command, counts aggregate.Counts) ([]device.Output
 	}
 	if t.Epoch != "" {
 		t.facts += ", epoch " + t.Epoch
+		if strings.HasPrefix(t.Epoch, aggregate.SimulatedEpoch) {
+			t.facts += ": made-up people"
+		}
 	}
 	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", shell.Plural(t.Reports, "report"))))
 	if err != nil {

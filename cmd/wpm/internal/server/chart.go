@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -87,6 +88,7 @@ type charted struct {
 	reports uint64
 	level   float64 // of all intervals
 	facts   string  // about the policy and the reports
+	privacy string  // what the privacy level means
 	places  plane.Places
 	outputs []string
 	between cost.Matrix // between inputs, or nil
@@ -253,6 +255,8 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	}
 	id := p.ID()
 	m.facts = fmt.Sprintf("%s, eps %v, policy %x", shell.Plural(m.reports, "report"), p.Epsilon(), id[:6])
+	m.privacy = fmt.Sprintf("Eps %v is the privacy level of a report: who holds two possibilities about a person for equally likely, and sees the "+
+		"report, is at most %s sure of one of them.", p.Epsilon(), plane.Percent(1/(1+math.Exp(-p.Epsilon().Float64()))))
 	for i := range p.Inputs() {
 		m.Inputs = append(m.Inputs, p.InputLabel(i))
 	}
@@ -374,7 +378,11 @@ func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, r
 // partName names a part of the map by its largest place.
 func (m charted) partName(p atlas.Part) string {
 	if p.Size > 1 {
-		return fmt.Sprintf("%d around %s", p.Size, m.Inputs[p.Center])
+		what := "places"
+		if m.places.Ends != nil {
+			what = "pairs"
+		}
+		return fmt.Sprintf("%d %s around %s", p.Size, what, m.Inputs[p.Center])
 	}
 	return m.Inputs[p.Center]
 }
@@ -413,10 +421,10 @@ func errorText(m atlas.Estimate, u places.Unit) string {
 		meaning = ": so far people would have to be moved, on average, to make it true"
 	}
 	text := fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases%s. "+
-		"By the reports, the guess is about %.2g %s from the truth. ",
+		"The guess, which needs no report, is about %.2g %s from it, by the reports. ",
 		scale*e.Expected, name, scale*e.Within90, name, meaning, scale*e.Guess, name)
 	if e.Before > 0 {
-		text += fmt.Sprintf("Without them, one would expect it to be %.2g %s from the truth: the map leaves %s of that. ",
+		text += fmt.Sprintf("Before the reports, one would expect the guess to be %.2g %s off: the error of the map is %s of that. ",
 			scale*e.Before, name, plane.Percent(e.Expected/e.Before))
 	}
 	return text
@@ -426,7 +434,7 @@ func errorText(m atlas.Estimate, u places.Unit) string {
 func (m charted) coarse() string {
 	text := m.fine.Coarse()
 	if name, scale := m.distances.Distances(); m.fine.Error != nil && !m.Unexplained && m.fine.Coarser > 0.1*m.fine.Error.Expected {
-		text += fmt.Sprintf("\nThe error above is that of the shares of -json. The picture is coarser: it is about %.2g %s from them, "+
+		text += fmt.Sprintf("\nThe error above is that of the estimated shares, which -json has. The picture is coarser: it is about %.2g %s from them, "+
 			"because it spreads what a part has over its places as the guess has it.", scale*m.fine.Coarser, name)
 	}
 	if m.fine.Patches.Shared() > 0 {
@@ -571,7 +579,7 @@ func (m charted) sheet(title string) sheet.Sheet {
 	if m.Error != nil && !m.Unexplained {
 		s.Error = m.Error.Expected
 	}
-	s.Notes = append(s.Notes, "The map is made from reports and public data alone: it costs no privacy.")
+	s.Notes = append(s.Notes, strings.TrimSpace("The map is made from reports and public data alone: making it costs no privacy. "+m.privacy))
 	return s
 }
 
