@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,7 @@ type Result struct {
 	Policies    []Policy    `json:"policies"`
 	ReportBytes int         `json:"report_bytes"` // size of the real release
 	Spent       string      `json:"spent"`        // what the ledger paid for it, asked twice
+	Person      Person      `json:"person"`
 	Modes       []Mode      `json:"modes"`
 	Learned     Learned     `json:"learned"`
 	Truth       []float64   `json:"truth"`      // the mean of what the users hold, by cell
@@ -70,6 +72,13 @@ type Policy struct {
 	Mode  policy.Mode `json:"mode"`
 	ID    string      `json:"id"` // hexadecimal SHA-256
 	Bytes int         `json:"bytes"`
+}
+
+// Person is the first user.
+type Person struct {
+	Places []float64 `json:"places"` // shares of the check-ins, by cell
+	Law    []float64 `json:"law"`    // the chance of each cell to be the report, in mixture mode
+	Report int       `json:"report"` // the cell that was reported
 }
 
 // Mode is the simulated release of everybody in one client mode.
@@ -176,6 +185,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	step(1, 1, "reading the map")
+	if err := t.person(policies[policy.Mixture], &res); err != nil {
+		return Result{}, err
+	}
 	files = append(files, t.counted(policies[policy.Mixture], counts))
 	if res.Comparison, err = t.compare(ctx, cfg.Epsilons, step); err != nil {
 		return Result{}, err
@@ -350,6 +362,9 @@ func (t *tour) simulate(
 				return nil, err
 			}
 			counts[j]++
+			if n == 0 && mode == policy.Mixture {
+				res.Person.Report = j
+			}
 			step(n+1, len(t.people.Users), what)
 		}
 		hist := make([]float64, len(counts))
@@ -363,6 +378,24 @@ func (t *tour) simulate(
 		res.Modes = append(res.Modes, Mode{Mode: mode, W1: w1.Objective * t.unit, Histogram: hist})
 	}
 	return counts, nil
+}
+
+// person says where the first user goes, and what the chances of their report are.
+func (t *tour) person(p policy.Policy, res *Result) error {
+	one := &res.Person
+	one.Places, one.Law = make([]float64, t.people.Cells()), make([]float64, t.people.Cells())
+	support, weight := t.people.Users[0].Distribution()
+	for n, i := range support {
+		row, err := p.Row(i)
+		if err != nil {
+			return err
+		}
+		one.Places[i] = weight[n]
+		for j := range one.Law {
+			one.Law[j] += weight[n] * math.Ldexp(float64(row.At(j)), -row.Bits())
+		}
+	}
+	return nil
 }
 
 // counted is the file of the counts, which "wpm aggregate" reads.

@@ -46,6 +46,15 @@ func TestRun(t *testing.T) {
 	if res.ReportBytes != policy.ReportSize || res.Spent != "2" {
 		t.Errorf("report of %d bytes, %s spent", res.ReportBytes, res.Spent)
 	}
+	// The chances of a person's report are a distribution, within the factor e^2, since the base measure is uniform.
+	low, high, sum := math.Inf(1), 0.0, 0.0
+	for _, v := range res.Person.Law {
+		low, high, sum = min(low, v), max(high, v), sum+v
+	}
+	const tol = 1e-12 // 30 cells of 30 places
+	if !(math.Abs(sum-1) <= tol && low > 0 && high > low && high <= math.Exp(2)*low) || !(res.Person.Law[res.Person.Report] > 0) {
+		t.Errorf("a person's report has chances from %v to %v, of sum %v", low, high, sum)
+	}
 	if len(res.Modes) != 2 {
 		t.Fatalf("%d modes", len(res.Modes))
 	}
@@ -122,9 +131,10 @@ func checkPage(t *testing.T, res Result, dir string) {
 	}
 	html := string(data)
 	last := -1
-	for _, part := range []string{"<h1>", res.Sentence(), "What 30 reports at ε = 2 say", "<svg",
-		fmt.Sprintf("map, the estimate <span class=\"note\">%.2f cell widths from the truth", res.Learned.Map), "OUE at ε = 2", "up to ",
-		"share of the population in a place", "What the server receives", "What the mechanisms draw from", "certified"} {
+	for _, part := range []string{"<h1>", res.Sentence(), "One person", "<svg", "the chance of its report", "up to ",
+		"at most 88 % sure", "What 30 reports at ε = 2 say",
+		fmt.Sprintf("map, the estimate <span class=\"note\">%.2f cell widths from the truth", res.Learned.Map), "OUE at ε = 2",
+		"share of the population in a place", "very many such people", "certified"} {
 		at := strings.Index(html, part)
 		if at <= last {
 			t.Errorf("the report has %q at %d, want it after %d", part, at, last)
@@ -146,6 +156,9 @@ func checkPage(t *testing.T, res Result, dir string) {
 			t.Errorf("the report does not say %s", name)
 		}
 	}
+	if n := strings.Count(html, "<figcaption>truth"); n != 1 {
+		t.Errorf("the truth is drawn %d times", n)
+	}
 	_, err = os.Stat(filepath.Join(dir, "playground.html"))
 	if linked := strings.Contains(html, `href="playground.html"`); linked || err == nil {
 		t.Errorf("a page that nobody made: linked %v, %v", linked, err)
@@ -155,7 +168,7 @@ func checkPage(t *testing.T, res Result, dir string) {
 // checkMaps: every picture is a file of its own, XML with a panel for each map, and maps.csv has their numbers.
 func checkMaps(t *testing.T, res Result, dir string) {
 	t.Helper()
-	for name, panels := range map[string]int{"map": 4, "reports": 3, "mechanisms": 4} {
+	for name, panels := range map[string]int{"person": 3, "map": 4, "mechanisms": 3} {
 		data, err := os.ReadFile(filepath.Join(dir, name+".svg"))
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +182,7 @@ func checkMaps(t *testing.T, res Result, dir string) {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil || len(lines) != 31 || len(lines[0]) != 2+4+2+3 {
+	if err != nil || len(lines) != 31 || len(lines[0]) != 2+3+4+3 {
 		t.Fatalf("maps.csv has %d lines: %v", len(lines), err)
 	}
 	for j, name := range lines[0][2:] {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/plane"
 	"github.com/wpm-go/wpm/internal/sheet"
+	"github.com/wpm-go/wpm/ldp"
 )
 
 // file is a file of the report, and what it is.
@@ -25,33 +27,34 @@ func (r Result) pictures() (names []string, pictures []sheet.Picture) {
 	c := r.Config
 	places := plane.Of(cost.Spec{Kind: "grid", Rows: c.Rows, Cols: c.Cols, P: 1})
 	far := func(w1 float64) string { return fmt.Sprintf("%.2f cell widths from the truth", w1) }
-	truth := sheet.Panel{Title: "truth", Note: "nobody may see it", Shares: r.Truth}
+	eps, _ := ldp.ParseEpsilon(c.Epsilon) // which is resolved
+	report := make([]float64, len(r.Truth))
+	report[r.Person.Report] = 1
+	person := sheet.Picture{
+		Title: "One person", Places: places, Colour: "share of the person's visits to a cell, or the chance of its report",
+		Text: fmt.Sprintf("A place is a cell; north is up. The report is drawn by these chances: near the cells where the person goes, or, more rarely, "+
+			"anywhere. For any two persons the chances of any cell differ by at most a factor e^%s. So who holds two possibilities for equally "+
+			"likely, and sees the report, is at most %s sure of one of them.", c.Epsilon, plane.Percent(1/(1+math.Exp(-eps.Float64())))),
+		Panels: []sheet.Panel{
+			{Title: "where the person goes", Note: "nobody else may see it", Shares: r.Person.Places},
+			{Title: "chances of each report", Note: "by the published policy", Shares: r.Person.Law},
+			{Title: "the report", Note: "one cell: all that is sent", Shares: report}},
+	}
 	last := r.Modes[len(r.Modes)-1]
 	learned := sheet.Picture{
 		Title: fmt.Sprintf("What %d reports at ε = %s say", c.Users, c.Epsilon), Places: places,
-		Text: "A place is a cell; north is up. The map is an estimate from the reports alone, and costs no privacy. OUE is optimized unary encoding. " +
+		Text: "The map is an estimate from the reports alone, and costs no privacy. OUE is optimized unary encoding. " +
 			"Single cells of the map are not to be trusted; \"wpm aggregate -map\" draws what the reports support.",
-		Panels: []sheet.Panel{truth,
+		Panels: []sheet.Panel{{Title: "truth", Note: "nobody may see it", Shares: r.Truth},
 			{Title: "reports as they are", Note: far(r.Learned.Raw), Shares: last.Histogram},
 			{Title: "map, the estimate", Note: far(r.Learned.Map), Shares: r.Learned.Shares},
 			{Title: "OUE at ε = " + c.Epsilon, Note: far(r.Learned.OUE), Shares: r.Learned.OUEShares}},
 	}
-	received := sheet.Picture{
-		Title: fmt.Sprintf("What the server receives at ε = %s: one report of each user", c.Epsilon), Places: places,
-		Text: fmt.Sprintf("Each of %d users released a single cell. For any two users the chances of releasing any given "+
-			"cell differ by at most a factor e^%s.", c.Users, c.Epsilon),
-		Panels: []sheet.Panel{truth},
-	}
-	for _, m := range r.Modes {
-		received.Panels = append(received.Panels,
-			sheet.Panel{Title: string(m.Mode) + " mode", Note: far(m.W1), Shares: m.Histogram})
-	}
 	means := sheet.Picture{
-		Title: fmt.Sprintf("What the mechanisms draw from at ε = %s, the mean of all users", c.Epsilon), Places: places,
-		Text: "No chance is in these maps: it is how far a mechanism bends the truth by itself. The Kullback-Leibler projection " +
+		Title: fmt.Sprintf("Without chance: where the reports of very many such people fall, at ε = %s", c.Epsilon), Places: places,
+		Text: "This is how far a mechanism bends the truth by itself. The Kullback-Leibler projection " +
 			"(KPM) moves mass to all cells alike, near or far. The Wasserstein projection (WPM) moves it nearby. A panel of one shade is no " +
 			"fault of the picture: its mechanism spreads every user over the whole city.",
-		Panels: []sheet.Panel{truth},
 	}
 	at := slices.Index(c.Epsilons, c.Epsilon)
 	for _, m := range r.Comparison {
@@ -59,7 +62,7 @@ func (r Result) pictures() (names []string, pictures []sheet.Picture) {
 			means.Panels = append(means.Panels, sheet.Panel{Title: m.Drawn, Note: far(m.W1[at]), Shares: m.Mean})
 		}
 	}
-	return []string{"map", "reports", "mechanisms"}, []sheet.Picture{learned, received, means}
+	return []string{"person", "map", "mechanisms"}, []sheet.Picture{person, learned, means}
 }
 
 // report returns all files, index.html first and the given ones last.
@@ -79,9 +82,9 @@ func (r Result) report(given []file) (files []file, err error) {
 	files = append(files, given...)
 	page := sheet.Page{
 		Title: "wpm demo: a private map of a synthetic city",
-		Headline: fmt.Sprintf("%s These are the distances W₁: how far mass would have to move, on average. Each of %d synthetic users "+
-			"holds check-ins on a %d x %d grid and releases one cell under local differential privacy.", r.Sentence(),
-			r.Config.Users, r.Config.Rows, r.Config.Cols),
+		Headline: fmt.Sprintf("Each of %d made-up people of a made-up city of %d x %d cells reports one cell, drawn at random near the cells "+
+			"where they go. The reports make a map of where all of them are. %s These distances are W₁: how far people would have to be "+
+			"moved, on average, to make a map true.", r.Config.Users, r.Config.Rows, r.Config.Cols, r.Sentence()),
 		Pictures: pictures, Tables: r.tables(),
 		Notes: []string{
 			r.Config.Spread(),
