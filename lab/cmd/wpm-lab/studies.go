@@ -535,7 +535,47 @@ func runForecasts(ctx context.Context, c *cli.Command) (any, func(io.Writer) err
 	}, nil
 }
 
-// mappingConfig reads the flags of either study of maps.
+func priorsStudy() study {
+	return study{
+		examples: []string{"priors -o priors"},
+		name:     "priors", usage: "maps with right and wrong priors, beside maps of the same reports without one",
+		about:  "Needs no data. Releases are simulated from -seed. A quarter of an hour of processor time with the defaults.",
+		seeded: "of maps and releases", positive: []string{"runs", "cases"}, run: runPriors,
+		end: "Report: ",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "maps", Usage: "some of the maps, `NAME;NAME;...` (default all)"},
+			&cli.StringFlag{Name: "eps", Usage: "privacy levels, `EPS,EPS,...` (default 0.5,1,2,4)"},
+			&cli.StringFlag{Name: "devices", Usage: "numbers of devices, `N,N,...` (default 500,5000)"},
+			&cli.IntFlag{Name: "cases", Value: 56, Usage: "`NUMBER` of cases"},
+			&cli.IntFlag{Name: "runs", Value: 20, Usage: "simulations of each case"},
+		},
+	}
+}
+
+func runPriors(ctx context.Context, c *cli.Command) (any, func(io.Writer) error, error) {
+	cfg, err := mappingConfig(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := mapping.RunPriors(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return res, func(out io.Writer) error {
+		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "signal without it\tprior\tcases\tratio to the map without it\tlargest\tabove the bar\tgain kept")
+		for _, s := range res.Summary {
+			fmt.Fprintf(w, "%s\t%s\t%d\t%.3f\t%.2f\t%d\t", s.Signal, s.Prior, s.Cases, s.Geo, s.Worst, s.Over)
+			if s.KeptOf > 0 {
+				fmt.Fprintf(w, "%.0f %% in %d", 100*s.Kept, s.KeptOf)
+			}
+			fmt.Fprintln(w)
+		}
+		return w.Flush()
+	}, nil
+}
+
+// mappingConfig reads the flags of the studies of maps.
 func mappingConfig(c *cli.Command) (mapping.Config, error) {
 	cfg := mapping.Config{
 		Data: c.String("data"), Out: c.String("out"), Epsilons: shell.List(c.String("eps")), Large: c.Int("large"),

@@ -34,7 +34,8 @@ type study struct {
 // studies are all of them, in the order of the help.
 func studies() []study {
 	return []study{ringStudy(), movielensStudy(), gowallaStudy(), mirrorStudy(), sphereStudy(), mappingStudy(),
-		errorsStudy(), forecastsStudy(), countryStudy(), rowsStudy(), monthsStudy(), rivalsStudy(), compareStudy(), errataStudy()}
+		errorsStudy(), forecastsStudy(), priorsStudy(), countryStudy(), rowsStudy(), monthsStudy(), rivalsStudy(),
+		compareStudy(), errataStudy()}
 }
 
 func (s study) command() *cli.Command {
