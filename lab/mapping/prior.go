@@ -278,6 +278,9 @@ func nearest(list []plane.Point, a plane.Point) (at int) {
 	return at
 }
 
+// leastRatio is what smaller ratios count as in a geometric mean: a map of one place with the right prior has ratio 0.
+const leastRatio = 0.01
+
 // summarizePriors is over the cases of each signal.
 func summarizePriors(list []PriorCase) (out []PriorSummary) {
 	for _, signal := range []string{"ok", "elsewhere"} {
@@ -294,7 +297,7 @@ func summarizePriors(list []PriorCase) (out []PriorSummary) {
 				}
 				s.Cases++
 				ratio := c.ratio(n + 1)
-				s.Geo += math.Log(ratio)
+				s.Geo += math.Log(max(ratio, leastRatio))
 				s.Worst = max(s.Worst, ratio)
 				if ratio > bar {
 					s.Over++
