@@ -186,7 +186,7 @@ func TestChosen(t *testing.T) {
 }
 
 // TestMostOutputs: a list has no more outputs than it may, single places included; it loses little until there is room for
-// few components; and where there is room for none, the answer is the disc.
+// few components: half of the outputs cost 2.2 % here. Where there is room for none, the answer is the disc.
 func TestMostOutputs(t *testing.T) {
 	p := Problem{Cost: grid(t, 12), Epsilon: parse(t, "4"), Devices: 100_000}
 	free := design(t, p)
