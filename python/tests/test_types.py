@@ -29,7 +29,7 @@ e = wpm.estimate(c, p, progress=lambda done, total: print(done, total))
 print(wpm.estimate_epochs([c], p).epochs[0].keys())
 print(e.signal.upper(), c.refused["malformed"] + 1, wpm.flow([0], [1], [1], [1, -1]).objective + 1)
 '''
-WRONG = ('wpm.transport([1], [1])', 'wpm.design([[0]], 1).publich()', 'wpm.simulate("x", devices="7")',
+WRONG = ('wpm.transport([1], [1])', 'wpm.design([[0]], 1).publishes()', 'wpm.simulate("x", devices="7")',
          '"a" + wpm.transport([1], [1], [[0]]).value', 'wpm.Counts("x").totl', 'wpm.none')
 
 
