@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-
-	"gonum.org/v1/gonum/blas"
 
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -34,9 +31,7 @@ type Channel struct {
 	odd       []odd // in order of i; of outputs
 	entries   int   // in all runs
 	even      bool  // all scales are the same but for rounding, and so scale_i low_j is the low value of any row
-	once      sync.Once
-	byColumn  columns // once they are needed
-	smooth    bool    // no high entry is above maxRatio times the low one: differences of sums are accurate
+	smooth    bool  // no high entry is above maxRatio times the low one: differences of sums are accurate
 }
 
 // run is a stretch of high entries in a row.
@@ -341,156 +336,86 @@ func (c *Channel) back(v, g []float64) {
 	}
 }
 
-// columns are the entries that are not the low ones of their columns: those of column j from first[j] to first[j+1], in
-// order of the inputs.
-type columns struct {
-	first []int32
-	of    []int32   // inputs
-	by    []float64 // how much more than low
-}
-
-// high visits all entries that are not the low ones of their columns, in order of the inputs.
-func (c *Channel) high(visit func(i, j int32, d float64)) {
-	odds := c.odd
-	for i, scale := range c.scale {
-		for _, r := range c.runsOf(i) {
-			for n := int(r.from); n < int(r.to); n++ {
-				visit(int32(i), int32(c.output(n)), scale*c.step[n])
-			}
-		}
-		for ; len(odds) > 0 && int(odds[0].i) == i; odds = odds[1:] {
-			visit(int32(i), odds[0].j, odds[0].extra)
-		}
-	}
-}
-
-// columns returns these entries. They are kept: a channel takes 12 bytes for each then.
-func (c *Channel) columns() *columns {
-	c.once.Do(func() {
-		t := &c.byColumn
-		t.first = make([]int32, c.kv+2) // of column j at j+2, and in the end at j+1
-		c.high(func(_, j int32, _ float64) { t.first[j+2]++ })
-		for j := range c.kv {
-			t.first[j+2] += t.first[j+1]
-		}
-		n := t.first[c.kv+1]
-		t.of, t.by = make([]int32, n), make([]float64, n)
-		c.high(func(i, j int32, d float64) {
-			n := t.first[j+1]
-			t.of[n], t.by[n] = i, d
-			t.first[j+1]++
-		})
-		t.first = t.first[:c.kv+1]
-	})
-	return &c.byColumn
-}
-
 // scatter adds (P - 1 q') diag(v) (P - 1 q')' to the lower triangle of the k x k matrix out, row-major, or returns false
-// for rows that are kept as they are, or whose low values differ. A column takes the square of its high entries, which is
-// little where a release favours few places. Every term is of the size of the result or less, unless a column is high in
-// nearly all rows.
+// for rows that are kept as they are, or whose low values differ. It takes k^2/2 times the runs of a row. Every term is of
+// the size of the result or less, unless a column is high in nearly all rows.
 func (c *Channel) scatter(q, v, out []float64) bool {
 	if c.rows != nil || !c.even {
 		return false
 	}
-	t := c.columns()
+	column := make([]int, c.kv) // of an output
+	for n := range c.low {
+		column[c.output(n)] = n
+	}
 	all, each := 0.0, make([]float64, c.k)
-	for n, low := range c.low {
+	low := make([]float64, c.kv) // of P - 1 q'
+	for n, l := range c.low {
 		j := c.output(n)
-		e := c.scale[0]*low - q[j]
-		all += v[j] * e * e
-		of, by := t.of[t.first[j]:t.first[j+1]], t.by[t.first[j]:t.first[j+1]]
-		for m, i := range of {
-			w, row := v[j]*by[m], out[int(i)*c.k:][:i+1]
-			each[i] += w * e
-			by := by[:m+1]
-			for n, h := range of[:m+1] {
-				row[h] += w * by[n]
+		low[n] = c.scale[0]*l - q[j]
+		all += v[j] * low[n] * low[n]
+	}
+	// Four rows at once: part has their entries over low, times v; and sums has what high entries of another row take of
+	// them, up to each column, or in each if sums of sums would not be accurate.
+	part, sums := make([][4]float64, c.kv), make([][4]float64, c.kv+1)
+	for i := 0; i < c.k; i += len(part[0]) {
+		to := min(i+len(part[0]), c.k)
+		clear(part)
+		for x := i; x < to; x++ {
+			for _, r := range c.runsOf(x) {
+				for n := r.from; n < r.to; n++ {
+					part[n][x-i] = c.scale[x] * c.step[n]
+				}
+			}
+			for _, o := range c.oddOf(x) {
+				part[column[o.j]][x-i] += o.extra
 			}
 		}
-	}
-	for i, a := range each {
-		for h, b := range each[:i+1] {
-			out[i*c.k+h] += all + a + b
+		var sum, mean [4]float64
+		for n := range part {
+			p, w, step := &part[n], v[c.output(n)], c.step[n]
+			for b := range p {
+				p[b] *= w
+				mean[b] += p[b] * low[n]
+				if !c.smooth {
+					sum[b] = 0
+				}
+				sum[b] += p[b] * step
+			}
+			sums[n+1] = sum
+		}
+		copy(each[i:to], mean[:])
+		odds := c.odd
+		for h := range to {
+			s := c.highs(h, sums)
+			for b := range s {
+				s[b] *= c.scale[h]
+			}
+			for ; len(odds) > 0 && int(odds[0].i) == h; odds = odds[1:] {
+				for b, p := range part[column[odds[0].j]] {
+					s[b] += odds[0].extra * p
+				}
+			}
+			for x := max(i, h); x < to; x++ {
+				out[x*c.k+h] += all + each[x] + each[h] + s[x-i]
+			}
 		}
 	}
 	return true
 }
 
-// times sets out = P' M, for M with r columns: out is kv x r, row-major.
-func (c *Channel) times(m []float64, r int, out []float64) {
-	if c.rows != nil {
-		blasOf.Dgemm(blas.Trans, blas.NoTrans, c.kv, r, c.k, 1, c.rows, c.kv, m, r, 0, out, r)
-		return
-	}
-	all := make([]float64, r)
-	addRows(c.scale, m, all)
-	events, first, ends := c.events()
-	for at := 0; at < r; at += panel { // the part of M that is read again and again stays in the cache
-		wide := min(panel, r-at)
-		high := make([]float64, wide)
-		row := func(e event) []float64 { return m[int(e.row)*r+at:][:wide] }
-		for n, step := range c.step {
-			if !ends {
-				clear(high)
-			}
-			here := events[first[n]:first[n+1]]
-			for ; len(here) >= 4; here = here[4:] {
-				add4(&[4]float64{here[0].scale, here[1].scale, here[2].scale, here[3].scale},
-					row(here[0]), row(here[1]), row(here[2]), row(here[3]), high)
-			}
-			for _, e := range here {
-				add(e.scale, row(e), high)
-			}
-			o, low := out[c.output(n)*r+at:][:wide], c.low[n]
-			for b, v := range high {
-				o[b] = low*all[at+b] + step*v
-			}
+// highs adds up the sums of scatter over the runs of row h.
+func (c *Channel) highs(h int, sums [][4]float64) (s [4]float64) {
+	s0, s1, s2, s3 := 0.0, 0.0, 0.0, 0.0
+	for _, r := range c.runsOf(h) {
+		if c.smooth {
+			a, b := &sums[r.to], &sums[r.from]
+			s0, s1, s2, s3 = s0+a[0]-b[0], s1+a[1]-b[1], s2+a[2]-b[2], s3+a[3]-b[3]
+			continue
+		}
+		for n := range sums[r.from+1 : r.to+1] {
+			a := &sums[int(r.from)+1+n]
+			s0, s1, s2, s3 = s0+a[0], s1+a[1], s2+a[2], s3+a[3]
 		}
 	}
-	for _, o := range c.odd {
-		add(o.extra, m[int(o.i)*r:][:r], out[int(o.j)*r:][:r])
-	}
-}
-
-// panel columns are a kilobyte of each row.
-const panel = 128
-
-// event says that a column takes a row, times scale.
-type event struct {
-	row   int32
-	scale float64
-}
-
-// events returns the rows that have column j in a run, from first[j] to first[j+1]. If ends, they are those whose runs
-// begin or end there, with signs, to be added up from column to column: a run costs its two ends, not its length.
-func (c *Channel) events() (all []event, first []int32, ends bool) {
-	ends = c.smooth && 2*len(c.runs) < c.entries
-	first = make([]int32, c.kv+2)
-	each := func(see func(i, j int, scale float64)) {
-		for i, s := range c.scale {
-			for _, run := range c.runsOf(i) {
-				if ends {
-					see(i, int(run.from), s)
-					if int(run.to) < c.kv {
-						see(i, int(run.to), -s)
-					}
-					continue
-				}
-				for j := run.from; j < run.to; j++ {
-					see(i, int(j), s)
-				}
-			}
-		}
-	}
-	each(func(_, j int, _ float64) { first[j+2]++ })
-	for j := range c.kv {
-		first[j+2] += first[j+1]
-	}
-	all = make([]event, first[c.kv+1])
-	each(func(i, j int, scale float64) {
-		all[first[j+1]] = event{int32(i), scale}
-		first[j+1]++
-	})
-	return all, first, ends
+	return [4]float64{s0, s1, s2, s3}
 }

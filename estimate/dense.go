@@ -2,7 +2,9 @@ package estimate
 
 import (
 	"math"
+	"runtime"
 
+	"gonum.org/v1/gonum/blas"
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
 	lapack "gonum.org/v1/gonum/lapack/gonum"
 )
@@ -111,8 +113,21 @@ func grams(x []float64, r int, out []float64) {
 }
 
 // cholesky replaces the lower triangle of a positive definite matrix, n x n, by its factor L, A = L L', and returns
-// false if there is none. The rest of the matrix is neither read nor written.
+// false if there is none. The rest of the matrix is neither read nor written. In WebAssembly the factor by rows takes a
+// quarter of the time of gonum's for 400 rows, and elsewhere twice as long.
 func cholesky(a []float64, n int) bool {
+	if runtime.GOARCH == "wasm" {
+		return byRows(a, n)
+	}
+	ok := lapackOf.Dpotrf(blas.Lower, n, a, max(n, 1))
+	for i := range n {
+		ok = ok && a[i*n+i] <= math.MaxFloat64
+	}
+	return ok
+}
+
+// byRows is cholesky.
+func byRows(a []float64, n int) bool {
 	var d [8]float64
 	for i := 0; i < n; i += 4 {
 		j, to := 0, min(i+4, n)

@@ -77,20 +77,22 @@ func TestCholesky(t *testing.T) {
 			}
 			a[i*n+i] = float64(n) + 4*r.Float64() // above the sum of the others
 		}
-		l := slices.Clone(a)
-		if !cholesky(l, n) {
-			t.Fatalf("%d: no factor", n)
-		}
-		for i := range n {
-			for j := range i + 1 {
-				if got := dot(l[i*n:][:j+1], l[j*n:][:j+1]); !(math.Abs(got-a[i*n+j]) <= 1e-13) {
-					t.Errorf("%d: entry %d, %d is %v, want %v", n, i, j, got, a[i*n+j])
-				}
+		for how, factor := range map[string]func([]float64, int) bool{"cholesky": cholesky, "byRows": byRows} {
+			l := slices.Clone(a)
+			if !factor(l, n) {
+				t.Fatalf("%s, %d: no factor", how, n)
 			}
-			for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-				b := slices.Clone(a)
-				if b[i*n+i] = v; cholesky(b, n) {
-					t.Errorf("%d: a factor with %v in row %d", n, v, i)
+			for i := range n {
+				for j := range i + 1 {
+					if got := dot(l[i*n:][:j+1], l[j*n:][:j+1]); !(math.Abs(got-a[i*n+j]) <= 1e-13) {
+						t.Errorf("%d: entry %d, %d is %v, want %v", n, i, j, got, a[i*n+j])
+					}
+				}
+				for _, v := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+					b := slices.Clone(a)
+					if b[i*n+i] = v; factor(b, n) {
+						t.Errorf("%d: a factor with %v in row %d", n, v, i)
+					}
 				}
 			}
 		}

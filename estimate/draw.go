@@ -74,14 +74,14 @@ func (f *fit) imagine(c kernel, l, n int) (list [][]float64) {
 type chain struct {
 	*fit
 	random *rand.Rand
-	off, t []float64 // of f from the mode, and T' off
+	off, t []float64 // of f from the mode, and S off
 	theta  []float64
 	factor float64 // its logarithm
 }
 
 // chain begins one at the mode.
 func (f *fit) chain(r *rand.Rand) *chain {
-	c := &chain{fit: f, random: r, off: make([]float64, len(f.prior)), t: make([]float64, len(f.q))}
+	c := &chain{fit: f, random: r, off: make([]float64, len(f.prior)), t: make([]float64, len(f.prior))}
 	c.theta, c.factor = c.weigh(c.off, c.t)
 	for range burn {
 		c.next()
@@ -94,13 +94,14 @@ func (c *chain) weigh(off, t []float64) (theta []float64, factor float64) {
 	logs := slices.Clone(c.at.f)
 	add(1, off, logs)
 	p := c.move(make([]float64, len(off)), logs)
-	return p.theta, p.value - dot(c.at.a, off) + dot(t, t)/2
+	return p.theta, p.value - dot(c.at.a, off) + dot(off, t)/2
 }
 
 // next moves.
 func (c *chain) next() {
 	off := c.normal(c.random)
-	t := c.across(off)
+	t := make([]float64, len(off))
+	blasOf.Dsymv(blas.Lower, len(off), 1, c.s, len(off), off, 1, 0, t, 1)
 	least := c.factor - c.random.ExpFloat64()
 	angle := 2 * math.Pi * c.random.Float64()
 	low, high := angle-2*math.Pi, angle
@@ -128,37 +129,20 @@ func between(a float64, x []float64, b float64, y []float64) []float64 {
 	return out
 }
 
-// normal draws from the normal law of Laplace's approximation, less its mean, but for a constant. That is tau R z with z of
-// covariance M^-1; or g - tau^2 K V M^-1 (V' g + e), where g is a draw from the prior and e has unit variance (Matheron's
-// rule).
+// normal draws from the normal law of Laplace's approximation, less its mean, but for a constant.
 func (f *fit) normal(r *rand.Rand) []float64 {
-	if !f.side {
-		z := normals(r, f.wide, f.tau)
-		if !f.few {
-			blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, f.wide, f.factor, f.wide, z, 1)
-			return f.kernel.times(z)
-		}
-		y := f.directions(z) // the rule, for M = 1 + F F'
-		add(1, normals(r, f.rank, f.tau), y)
-		f.remove(y, z)
-		return f.kernel.times(z)
-	}
-	g := f.kernel.normal(r, f.tau)
-	w := f.across(g)
-	for b := range w {
-		w[b] += r.NormFloat64()
-	}
-	f.divide(w)
-	x, y := make([]float64, len(g)), make([]float64, len(g))
-	f.subtract(w, x)
-	symmetric(f.tau*f.tau, f.cov, x, y)
-	add(1, y, g)
-	return g
+	k := len(f.prior)
+	z := normals(r, k, 1)
+	blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, k, f.factor, k, z, 1)
+	return z
 }
 
 // normal draws from the prior of a roughness over k places, but for a constant.
 func (c kernel) normal(r *rand.Rand, tau float64) []float64 {
-	return c.times(normals(r, c.root.rank, tau))
+	k := int(math.Sqrt(float64(len(c.root))))
+	z := normals(r, k, tau)
+	blasOf.Dtrmv(blas.Lower, blas.NoTrans, blas.NonUnit, k, c.root, k, z, 1)
+	return z
 }
 
 func normals(r *rand.Rand, n int, deviation float64) []float64 {

@@ -40,40 +40,18 @@ var kernels = [...]struct {
 // longest is the kernel of the largest features of a map.
 const longest = 3
 
-// kernel is the covariance of the logarithm of a map of roughness 1, H exp(-D/l) H, where H takes the mean away, or the
-// square of that.
+// walked is the order of the kernels in which each begins near the last. The first is one that suits many maps: what is
+// known to be likely lets others be left early.
+var walked = [len(kernels)]int{longest, 2, 1, 0, 4, 5, 6}
+
+// kernel is the covariance of the logarithm of a map of roughness 1, H K H, where H takes the mean away. K is exp(-D/l), or
+// the square of H exp(-D/l) H. Shares do not depend on a constant in their logarithms, so that K may stand for H K H.
 type kernel struct {
-	cov    []float64 // k x k
-	root   basis     // R, a lower triangle with R R' = exp(-D/l); or with R R' = cov if full
-	full   bool      // a square, or the distances are those of no Euclidean space: there is no such triangle
-	smooth basis     // the largest directions, of the longest kernel only
-}
-
-// across returns R' x.
-func (c kernel) across(x []float64) []float64 {
-	n := c.root.rank
-	if !c.full {
-		y := slices.Clone(x)
-		blasOf.Dtrmv(blas.Lower, blas.Trans, blas.NonUnit, n, c.root.l, n, y, 1)
-		return y
-	}
-	y := make([]float64, n)
-	addRows(x, c.root.l, y)
-	return y
-}
-
-// times returns R w, for which w may be taken.
-func (c kernel) times(w []float64) []float64 {
-	n := c.root.rank
-	if !c.full {
-		blasOf.Dtrmv(blas.Lower, blas.NoTrans, blas.NonUnit, n, c.root.l, n, w, 1)
-		return w
-	}
-	y := make([]float64, len(c.root.l)/n)
-	for i := range y {
-		y[i] = dot(c.root.l[i*n:][:n], w)
-	}
-	return y
+	cov     []float64 // H K H, k x k
+	root    []float64 // the factor of K, lower triangle; above it are zeros
+	inverse []float64 // of K, lower triangle
+	det     float64   // its logarithm, of K
+	smooth  basis     // the largest directions, of the longest kernel only
 }
 
 // basis is a k x rank matrix L, row-major. Its columns are eigenvectors, times the roots of their eigenvalues, largest
@@ -88,8 +66,9 @@ type basis struct {
 const kernelCut = 1e-4
 
 const (
-	// indefinite is how far below zero the eigenvalues of a kernel may be, of 1: rounding is below k 2^-50.
-	indefinite = 1e-9
+	// indefinite is how far below zero the eigenvalues of a kernel may be, of 1, and the least variance of a place by itself:
+	// inverses are accurate then, and logarithms of shares move by 0.001 or less.
+	indefinite = 1e-7
 	// noKernel is rounding of a centered kernel, beside the sum of the sizes.
 	noKernel = 1e-13
 	// pivots is the number of places whose columns stand for a kernel when its largest directions are wanted.
@@ -107,7 +86,7 @@ const (
 // cost.Validate, and of Distances of a cost.Metric, and wpmerr.ErrNotConverged if ctx ends, after which no more than 16
 // rows are read.
 //
-// A cost of places takes O(k) memory, any other 8 k^2 bytes. The first Map adds 64 k^2 bytes, with up to 1,000 places.
+// A cost of places takes O(k) memory, any other 8 k^2 bytes. The first Map adds 176 k^2 bytes, with up to 1,000 places.
 func NewGeometry(ctx context.Context, c cost.Matrix, p float64) (*Geometry, error) {
 	ctx = wpmerr.Context(ctx)
 	if err := cost.Validate(ctx, c); err != nil {
@@ -238,72 +217,69 @@ func (g *Geometry) kernel(n int) (kernel, error) {
 }
 
 // kernelOf returns kernels[n] for places at distances dist that stand for groups of some size each: H takes away the mean over all. It
-// takes 16 k^2 bytes for k groups, and the time of a Cholesky factor, or of a product of matrices for a square.
+// takes 24 k^2 bytes for k groups, and the time of a Cholesky factor and an inverse, and of a product of matrices for a
+// square.
 func (g *Geometry) kernelOf(n int, dist, size []float64) (kernel, error) {
 	k := len(size)
 	length, total := kernels[n].length, blasOf.Dasum(k, size, 1)
 	out := kernel{cov: g.exponential(length, kernels[n].alone, dist, k)}
 	if kernels[n].smooth {
 		center(out.cov, size, total)
-		return squareOf(out.cov, size, total), nil
+		square(out.cov, size, total)
 	}
-	if out.triangle() {
-		center(out.cov, size, total)
-	} else {
+	if !out.invert() { // not a covariance: the nearest one takes its place
 		root, err := factorOf(g.exponential(length, kernels[n].alone, dist, k), size)
 		if err != nil {
 			return kernel{}, err
 		}
-		out.root, out.full = root, true
 		blasOf.Dgemm(blas.NoTrans, blas.Trans, k, k, root.rank, 1, root.l, root.rank, root.l, root.rank, 0, out.cov, k)
+		out.invert()
 	}
+	center(out.cov, size, total)
 	if n == longest {
 		out.smooth = largest(out.cov, size, total)
 	}
 	return out, nil
 }
 
-// triangle sets the root to a triangle, or returns false if there is none. It adds to the variances what rounding may take.
-func (c *kernel) triangle() bool {
+// invert makes what needs a factor of K, for K in cov, or returns false if there is none. It adds to the variances what
+// rounding may take.
+func (c *kernel) invert() bool {
 	k := int(math.Sqrt(float64(len(c.cov))))
 	for x := range k {
 		c.cov[x*k+x] += indefinite
 	}
-	l := slices.Clone(c.cov)
-	if !cholesky(l, k) {
+	c.root = slices.Clone(c.cov)
+	if !cholesky(c.root, k) {
 		return false
 	}
 	for x := range k {
-		clear(l[x*k+x+1 : (x+1)*k])
+		clear(c.root[x*k+x+1 : (x+1)*k])
 	}
-	c.root = basis{k, l}
-	return true
+	c.inverse, c.det = slices.Clone(c.root), logdet(c.root, k)
+	return lapackOf.Dpotri(blas.Lower, k, c.inverse, k)
 }
 
-// squareOf returns the kernel C S C, with C given and S the sizes, of mean variance 1 if it has any. It is a covariance
-// whatever C is.
-func squareOf(c, size []float64, total float64) kernel {
+// square replaces a kernel C by C S C, with S the sizes, of mean variance 1 if it has any. It is a covariance whatever C is.
+func square(c, size []float64, total float64) {
 	k := len(size)
+	half := make([]float64, k*k)
 	for x := range k {
 		for y := range k {
-			c[x*k+y] *= math.Sqrt(size[y])
+			half[x*k+y] = math.Sqrt(size[y]) * c[x*k+y]
 		}
 	}
-	out := kernel{cov: make([]float64, k*k), root: basis{k, c}, full: true}
-	blasOf.Dsyrk(blas.Lower, blas.NoTrans, k, k, 1, c, k, 0, out.cov, k)
+	blasOf.Dsyrk(blas.Lower, blas.NoTrans, k, k, 1, half, k, 0, c, k)
 	variance := 0.0
 	for x := range k {
-		variance += size[x] / total * out.cov[x*k+x]
+		variance += size[x] / total * c[x*k+x]
 		for y := range x {
-			out.cov[y*k+x] = out.cov[x*k+y]
+			c[y*k+x] = c[x*k+y]
 		}
 	}
 	if variance > noKernel {
-		blasOf.Dscal(k*k, 1/variance, out.cov, 1)
-		blasOf.Dscal(k*k, 1/math.Sqrt(variance), c, 1)
+		blasOf.Dscal(k*k, 1/variance, c, 1)
 	}
-	out.full = !out.triangle()
-	return out
 }
 
 // among returns the distances between some places, row-major.
@@ -370,7 +346,7 @@ func pivotColumns(cov, size []float64, total float64) (columns []float64, r int)
 	columns = make([]float64, min(k, pivots)*k) // each a row
 	for ; r < min(k, pivots); r++ {
 		p := argmax(left)
-		if !(left[p] > noKernel*total+2*indefinite*size[p]) { // what triangle adds is no direction
+		if !(left[p] > noKernel*total+2*indefinite*size[p]) { // what invert adds is no direction
 			break
 		}
 		row := columns[r*k:][:k]

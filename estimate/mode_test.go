@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wpm-go/wpm/cost"
@@ -34,15 +35,15 @@ func fitOf(t *testing.T, rows, cols, length int, eps, share float64, n int) *fit
 	return f
 }
 
-// TestInformation holds both ways to the factor of M, in few directions and in many, against the definition: the
-// determinant of 1 + tau^2 S K, and (1 + tau^2 S K)^-1 x.
+// TestInformation holds S of both forms of a channel, and the factor of M, against the definition: the determinant of
+// 1 + tau^2 S K, and (1 + tau^2 S K)^-1 x.
 func TestInformation(t *testing.T) {
 	for _, c := range []struct {
+		length   int
 		eps, tau float64
 		n        int
-		few      bool
-	}{{.5, .6, 300, true}, {1, .6, 100, true}, {1, 1.2, 5000, false}, {4, 4, 1e6, false}} {
-		f := fitOf(t, 6, 7, 2, c.eps, .2, c.n)
+	}{{2, .5, .6, 300}, {2, 1, .6, 100}, {0, 1, 1.2, 5000}, {3, 1, 1.2, 5000}, {5, 1, 1.2, 5000}, {2, 4, 4, 1e6}} {
+		f := fitOf(t, 6, 7, c.length, c.eps, .2, c.n)
 		f.tau = c.tau
 		f.inform()
 		k, _ := f.channel.Dims()
@@ -72,41 +73,28 @@ func TestInformation(t *testing.T) {
 		if err := solved.SolveVec(s, mat.NewVecDense(k, append([]float64(nil), x...))); err != nil {
 			t.Fatal(err)
 		}
-		check := func(how string, slack float64) {
+		check := func(how string) {
 			f.decompose()
-			// Rounding is some k of 2^-52 relative to the largest entries, 10^6.
-			if d := f.logdet - want; !(d >= -1e-6 && d <= slack+1e-6) {
+			// Rounding is some k of 2^-52 relative to the entries of K^-1, which are 1/indefinite at most.
+			const slack = 1e-6
+			if d := f.logdet - want; !(math.Abs(d) <= slack) {
 				t.Errorf("%+v, %s: log det %v, want %v", c, how, f.logdet, want)
 			}
-			got := append([]float64(nil), x...)
-			f.solve(got)
+			df, got := append([]float64(nil), x...), append([]float64(nil), x...)
+			solve(f.factor, df)
+			blasOf.Dsymv(blas.Lower, k, -1, f.s, k, df, 1, 1, got, 1)
 			far, size := 0.0, 0.0
 			for i, v := range got {
 				far, size = far+(v-solved.AtVec(i))*(v-solved.AtVec(i)), size+x[i]*x[i]
 			}
-			// What is left out is E of norm idle at most, and S K is no larger for it; rounding is as above.
-			if !(math.Sqrt(far/size) <= slack+1e-6) {
+			if !(math.Sqrt(far/size) <= slack) {
 				t.Errorf("%+v, %s: a solution is off by %v", c, how, math.Sqrt(far/size))
 			}
 		}
-		f.few = true
-		f.decompose()
-		if f.few != c.few {
-			t.Errorf("%+v: few directions: %v", c, f.few)
-		}
-		f.few = true
-		check("by outputs, pivots", idle)
-		f.few = false
-		check("by outputs", 0)
-		f.side = false
-		f.byPlaces()
-		f.few = true
-		check("by places, pivots", idle)
-		f.few = false
-		check("by places", 0)
-		f.full = true // the root is a matrix like any other
-		f.byPlaces()
-		check("by places, a full root", 0)
+		check("by runs")
+		clear(f.s)
+		f.product()
+		check("by a product")
 	}
 }
 
@@ -137,7 +125,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("length %d: a start of value %v, and the guess has 0", length, g.at.value)
 		}
 		for i, v := range g.at.theta {
-			// The root has indefinite added to eigenvalues of 0.01 and more.
+			// The kernel has indefinite added to eigenvalues of 0.01 and more.
 			if !(math.Abs(v-at.theta[i]) <= 1e-6) {
 				t.Errorf("length %d, place %d: share %v, want %v", length, i, v, at.theta[i])
 			}
@@ -166,14 +154,17 @@ func TestKernelIndefinite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var eigen mat.EigenSym
-			if !eigen.Factorize(mat.NewSymDense(k, append([]float64(nil), c.cov...)), false) {
-				t.Fatal("no eigenvalues")
+			least := func(a []float64) float64 {
+				var eigen mat.EigenSym
+				if !eigen.Factorize(mat.NewSymDense(k, append([]float64(nil), a...)), false) {
+					t.Fatal("no eigenvalues")
+				}
+				return eigen.Values(nil)[0]
 			}
-			if least := eigen.Values(nil)[0]; !(least >= -k*indefinite) {
-				t.Errorf("length %d: an eigenvalue of %v", n, least)
+			if v := least(c.cov); !(v >= -k*indefinite) {
+				t.Errorf("length %d: an eigenvalue of %v", n, v)
 			}
-			if c.full && !kernels[n].smooth {
+			if !kernels[n].smooth && least(g.exponential(kernels[n].length, kernels[n].alone, g.table, k)) < -indefinite {
 				none++
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -100,7 +102,7 @@ func (r basis) features(theta []float64) []float64 {
 }
 
 // variance is the sum of the posterior variances of the features: the trace of B C B' with B = F' (diag(theta) - theta
-// theta') and C = (tau^-2 K^-1 + S)^-1.
+// theta') and C = M^-1.
 func (f *fit) variance(smooth basis) float64 {
 	n := smooth.rank
 	at := smooth.features(f.at.theta)
@@ -109,20 +111,8 @@ func (f *fit) variance(smooth basis) float64 {
 		for i, t := range f.at.theta {
 			b[i] = t * (smooth.l[i*n+c] - at[c])
 		}
-		if f.side {
-			kb := make([]float64, len(b))
-			symmetric(f.tau*f.tau, f.cov, b, kb)
-			sum += dot(b, kb) - f.inverse(f.across(kb))
-			continue
-		}
-		sum += f.tau * f.tau * f.inverse(f.kernel.across(b))
+		blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, len(b), f.factor, len(b), b, 1)
+		sum += dot(b, b)
 	}
-	return max(sum, 0)
-}
-
-// inverse returns x' M^-1 x.
-func (f *fit) inverse(x []float64) float64 {
-	y := slices.Clone(x)
-	f.divide(y)
-	return dot(x, y)
+	return sum
 }

@@ -39,7 +39,7 @@ func Example() {
 	check(err)
 	fmt.Printf("the share of the north changed by %+.2f to %+.2f\n", changes[0].Lower, changes[0].Upper)
 	// Output:
-	// 2026-10: 0.26 in cell 10, error 0.03
+	// 2026-10: 0.26 in cell 10, error 0.02
 	// 2026-11: 0.46 in cell 10, error 0.03
 	// the share of the north changed by -0.30 to -0.12
 }
