@@ -11,7 +11,7 @@ import (
 
 // saysErrors is met by a comment that names an error of Go (ErrShape, an *EntryError), lists them after "Errors:", or has
 // a sentence about the error that is returned. An error of a number, as "a relative error of 1e-9", is none of these.
-var saysErrors = regexp.MustCompile(`\bErr[A-Z]\w*|\b[A-Z]\w*Error\b|\bErrors?: |\b(o|O)ther errors (are|come)\b|\bErrors as\b|` +
+var saysErrors = regexp.MustCompile(`\bErr[A-Z]\w*|\b[A-Z]\w*Error\b|\bErrors?: |\b(other|Other) errors (are|come)\b|\bErrors as\b|` +
 	`\b([Tt]he|[Ii]ts|[Aa]n|[Ee]ach) (only )?errors? (is|are|says|quotes|names|wraps|if|for)\b|` +
 	`\b(is|with) no error\b|\ban error (if|for)\b|\bonly error is\b|\bfirst error of\b|\bno errors?[.;]|\bfirst fault\b`)
 
