@@ -46,6 +46,9 @@ type activeSet struct {
 // sums know to some 1e-14 of a column's.
 const dependent = 1e-7
 
+// cancelled is the least share of a column that may be new, if one pass is to make it orthogonal to ten digits and more.
+const cancelled = 1e-4
+
 func newActiveSet(channel *Channel, seen []int) *activeSet {
 	k, kv := channel.Dims()
 	m := len(seen)
@@ -98,14 +101,18 @@ func (s *activeSet) add(i int) (same []float64, ok bool) {
 	n := len(s.passive)
 	r := make([]float64, n+1)
 	norm := math.Sqrt(dot(v, v))
+	rest := norm
 	for range 2 {
+		before := rest
 		for j, q := range s.q {
 			t := dot(q, v)
 			r[j] += t
 			add(-t, q, v)
 		}
+		if rest = math.Sqrt(dot(v, v)); rest > cancelled*before {
+			break
+		}
 	}
-	rest := math.Sqrt(dot(v, v))
 	if !(rest > dependent*norm) {
 		s.spare = append(s.spare, v)
 		s.backward(r[:n])
