@@ -46,8 +46,8 @@ type activeSet struct {
 // sums know to some 1e-14 of a column's.
 const dependent = 1e-7
 
-// cancelled is the least share of a column that may be new, if one pass is to make it orthogonal to ten digits and more.
-const cancelled = 1e-4
+// cancelled is the share of a column from which on one pass makes it orthogonal: what is left loses a digit at most.
+const cancelled = 0.1
 
 func newActiveSet(channel *Channel, seen []int) *activeSet {
 	k, kv := channel.Dims()
