@@ -50,6 +50,33 @@ func BenchmarkMap(b *testing.B) {
 	}
 }
 
+// BenchmarkMapFew has fewer outputs than places: every so many of the rows of a policy.
+func BenchmarkMapFew(b *testing.B) {
+	m, err := cost.NewGrid(20, 20, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, dist := geometryOf(b, m)
+	for _, every := range []int{2, 3, 4, 13} {
+		b.Run(fmt.Sprintf("outputs=%d", (g.K()-1)/every+1), func(b *testing.B) {
+			rows := discs(dist, 2, .2)
+			for i, row := range rows {
+				rows[i] = nil
+				for j := 0; j < len(row); j += every {
+					rows[i] = append(rows[i], row[j])
+				}
+			}
+			channel, r := channelOf(b, rows), rand.New(rand.NewPCG(1, 2))
+			p := Problem{Counts: drawCounts(r, channel, someTheta(r, g.K()), 20_000), Channel: channel, Geometry: g}
+			for b.Loop() {
+				if _, err := Map(context.Background(), p, Settings{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkGeometry is what Map computes of the distances, once.
 func BenchmarkGeometry(b *testing.B) {
 	m, err := cost.NewGrid(20, 20, 1)

@@ -100,8 +100,7 @@ func (c *chain) weigh(off, t []float64) (theta []float64, factor float64) {
 // next moves.
 func (c *chain) next() {
 	off := c.normal(c.random)
-	t := make([]float64, len(off))
-	blasOf.Dsymv(blas.Lower, len(off), 1, c.s, len(off), off, 1, 0, t, 1)
+	t := c.informed(off)
 	least := c.factor - c.random.ExpFloat64()
 	angle := 2 * math.Pi * c.random.Float64()
 	low, high := angle-2*math.Pi, angle
@@ -129,9 +128,19 @@ func between(a float64, x []float64, b float64, y []float64) []float64 {
 	return out
 }
 
-// normal draws from the normal law of Laplace's approximation, less its mean, but for a constant.
+// normal draws from the normal law of Laplace's approximation, less its mean, but for a constant. Of few outputs, it is
+// g - tau^2 K V W^-1 (V' g + e), where g is a draw from the prior and e has unit variance (Matheron's rule).
 func (f *fit) normal(r *rand.Rand) []float64 {
 	k := len(f.prior)
+	if f.v != nil {
+		g := f.kernel.normal(r, f.tau)
+		w := f.across(g)
+		for b := range w {
+			w[b] += r.NormFloat64()
+		}
+		f.less(w, g)
+		return g
+	}
 	z := normals(r, k, 1)
 	blasOf.Dtrsv(blas.Lower, blas.Trans, blas.NonUnit, k, f.factor, k, z, 1)
 	return z

@@ -20,10 +20,15 @@ func TestChain(t *testing.T) {
 		kernel int
 		tau    float64
 		n      int
-	}{{1, 1.2, 40}, {3, 2.4, 60}, {5, 1.2, 40}, {0, .6, 30}} {
+		split  bool
+	}{{1, 1.2, 40, false}, {3, 2.4, 60, false}, {5, 1.2, 40, false}, {0, .6, 30, false}, {1, 1.2, 40, true}, {0, .6, 30, true}} {
 		f := fitOf(t, 3, 3, c.kernel, 2, .3, c.n)
 		if _, err := f.mode(context.Background(), c.tau, math.Inf(-1)); err != nil {
 			t.Fatal(err)
+		}
+		if c.split { // as if outputs were few
+			f.split()
+			f.decompose()
 		}
 		k := len(f.prior)
 		r := rand.New(rand.NewPCG(1, uint64(c.n)))

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wpm-go/wpm/cost"
@@ -35,7 +34,7 @@ func fitOf(t *testing.T, rows, cols, length int, eps, share float64, n int) *fit
 	return f
 }
 
-// TestInformation holds S of both forms of a channel, and the factor of M, against the definition: the determinant of
+// TestInformation holds S of both forms of a channel, the factor of M, and that of W, against the definition: the determinant of
 // 1 + tau^2 S K, and (1 + tau^2 S K)^-1 x.
 func TestInformation(t *testing.T) {
 	for _, c := range []struct {
@@ -80,9 +79,8 @@ func TestInformation(t *testing.T) {
 			if d := f.logdet - want; !(math.Abs(d) <= slack) {
 				t.Errorf("%+v, %s: log det %v, want %v", c, how, f.logdet, want)
 			}
-			df, got := append([]float64(nil), x...), append([]float64(nil), x...)
-			solve(f.factor, df)
-			blasOf.Dsymv(blas.Lower, k, -1, f.s, k, df, 1, 1, got, 1)
+			got := append([]float64(nil), x...)
+			add(-1, f.informed(f.covered(x)), got)
 			far, size := 0.0, 0.0
 			for i, v := range got {
 				far, size = far+(v-solved.AtVec(i))*(v-solved.AtVec(i)), size+x[i]*x[i]
@@ -95,6 +93,8 @@ func TestInformation(t *testing.T) {
 		clear(f.s)
 		f.product()
 		check("by a product")
+		f.split()
+		check("by outputs")
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
@@ -111,8 +109,7 @@ func (f *fit) variance(smooth basis) float64 {
 		for i, t := range f.at.theta {
 			b[i] = t * (smooth.l[i*n+c] - at[c])
 		}
-		blasOf.Dtrsv(blas.Lower, blas.NoTrans, blas.NonUnit, len(b), f.factor, len(b), b, 1)
-		sum += dot(b, b)
+		sum += dot(b, f.covered(b))
 	}
-	return sum
+	return max(sum, 0)
 }
