@@ -56,12 +56,12 @@ func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map
 	return m, nil
 }
 
-// Patches are the places that the rows of w do not tell apart, with any number of reports, for an even prior. There are
-// none where patch.Quick finds none in time. The error is that of ctx, or of a World without a channel.
+// Patches are the places that the rows of w do not tell apart, with any number of reports, for an even prior. They
+// are unknown where patch.Quick gives up. The error is that of ctx, or of a World without a channel.
 func (w World) Patches(ctx context.Context) (patch.Patches, error) {
 	p, err := patch.Quick(ctx, w.Channel)
 	if errors.Is(err, patch.ErrLimit) {
-		return patch.Patches{}, nil
+		return patch.Patches{Unknown: true}, nil
 	}
 	return p, err
 }

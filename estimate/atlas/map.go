@@ -32,8 +32,8 @@ type Map struct {
 	apart  int              // of them, that were taken out of a larger square
 	// Coarser is how far Drawn is from Shares, in the unit of Error; 0 if there is none.
 	Coarser float64
-	// Patches are the places that the rows do not tell apart, with any number of reports; none for more places than
-	// package estimate/patch takes. A square that is drawn is never a single place of a larger patch.
+	// Patches are the places that the rows do not tell apart, with any number of reports, or unknown where package
+	// estimate/patch gives up. A square that is drawn is never a single place of a larger patch.
 	Patches patch.Patches
 }
 

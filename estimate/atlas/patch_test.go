@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -53,5 +54,21 @@ func TestPatches(t *testing.T) {
 				t.Errorf("place %d is named: %s", i, m.Headline)
 			}
 		}
+	}
+}
+
+// TestPatchesUnknown: a search that gives up is said, and is not taken for one that finds none.
+func TestPatchesUnknown(t *testing.T) {
+	const k = 40_000 // two inseparable rows are apart by 10^4 of these
+	ch, err := estimate.NewChannel(k, 2, func(i int, dst []float64) { dst[0], dst[1] = 1e6+float64(i), 1e6-float64(i) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := World{Channel: ch}.Patches(t.Context())
+	if err != nil || !p.Unknown || p.Shared() != 0 {
+		t.Errorf("%d patches, unknown: %v, %v", len(p.Size), p.Unknown, err)
+	}
+	if text := (Map{Patches: p}).Coarse(); !strings.Contains(text, "is not known") {
+		t.Errorf("the map says %q", text)
 	}
 }

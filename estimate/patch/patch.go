@@ -26,6 +26,8 @@ type Patches struct {
 	Of []int `json:"of"`
 	// Size is the number of places of each patch.
 	Size []int `json:"size"`
+	// Unknown is set, and there are no patches, where a caller takes ErrLimit for an answer.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // Find returns the patches of a channel at a number of devices, 1 to Countless, for a public prior; nil is uniform.
@@ -144,6 +146,9 @@ func (p Patches) Best(theta, prior []float64) ([]float64, error) {
 
 // String is one line for people, or "" if all places can be told apart.
 func (p Patches) String() string {
+	if p.Unknown {
+		return "how many places have the same report odds as another, or nearly, is not known: there are too many pairs to look at"
+	}
 	n := p.Shared()
 	if n == 0 {
 		return ""

@@ -45,8 +45,10 @@ type Prediction struct {
 	Good int `json:"good"`
 	// Alike is the number of places that the rows do not tell from some other, with any number of devices (see package
 	// estimate/patch), and Floor the mean distance of the best map of exact reports to the truth: 0 if all are told apart.
-	Alike int     `json:"alike"`
-	Floor float64 `json:"floor"`
+	// AlikeUnknown says that there are too many pairs of places to look at, and both are 0.
+	Alike        int     `json:"alike"`
+	Floor        float64 `json:"floor"`
+	AlikeUnknown bool    `json:"alike_unknown,omitempty"`
 }
 
 // Mechanism is what devices release with.
@@ -82,7 +84,8 @@ func (m *Mechanism) ground() error {
 	ctx, l := context.Background(), m.planner
 	var err error
 	if m.patches, err = patch.Find(ctx, m.channel, nil, patch.Countless); errors.Is(err, patch.ErrLimit) {
-		return nil // as of no patches
+		m.patches.Unknown = true
+		return nil
 	}
 	if err != nil || m.patches.Shared() == 0 {
 		return err
@@ -280,7 +283,7 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 	}
 	out := Prediction{
 		Devices: devices, Guess: summary(l.guess), Map: summary(theta), Disc: m.disc,
-		HalfWidth: summary(half).Mean, Alike: m.patches.Shared(), Floor: m.floor,
+		HalfWidth: summary(half).Mean, Alike: m.patches.Shared(), Floor: m.floor, AlikeUnknown: m.patches.Unknown,
 	}
 	if m.places {
 		as := summary(raw)

@@ -20,6 +20,7 @@ import (
 	"github.com/wpm-go/wpm/cmd/wpm/internal/geometry"
 	"github.com/wpm-go/wpm/device"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/estimate/patch"
 	"github.com/wpm-go/wpm/estimate/plan"
 	"github.com/wpm-go/wpm/internal/places"
 	"github.com/wpm-go/wpm/internal/shell"
@@ -493,6 +494,9 @@ func (p Card) printFloors(out io.Writer) {
 
 // floor is one line about the places that the rows do not tell apart, or "".
 func floor(p plan.Prediction, unit string) string {
+	if p.AlikeUnknown {
+		return patch.Patches{Unknown: true}.String()
+	}
 	if p.Alike == 0 {
 		return ""
 	}

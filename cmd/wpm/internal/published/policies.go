@@ -147,10 +147,7 @@ func (o Options) central(fields map[string]any, box *ldp.Polytope) (string, erro
 }
 
 // Same are the places that a policy does not tell apart.
-type Same struct {
-	patch.Patches
-	unknown bool // there are too many pairs to look at
-}
+type Same struct{ patch.Patches }
 
 // Pairs of an input and an output up to which Alike takes a second or two: of few axes, where a tree of the outputs finds
 // the nearest ones, and of any policy.
@@ -169,13 +166,13 @@ func Alike(ctx context.Context, p policy.Policy) (s Same, err error) {
 		most = quickRows
 	}
 	if p.Inputs() > most/p.Outputs() {
-		s.unknown = true
+		s.Unknown = true
 		return s, nil
 	}
 	ch, err := atlas.ChannelOf(ctx, p, nil)
 	if err == nil {
 		s.Patches, err = patch.Quick(ctx, ch)
-		s.unknown = errors.Is(err, patch.ErrLimit)
+		s.Unknown = errors.Is(err, patch.ErrLimit)
 	}
 	return s, ctx.Err() // rows that are none are what others complain of
 }
@@ -183,13 +180,11 @@ func Alike(ctx context.Context, p policy.Policy) (s Same, err error) {
 // String says it in a line, and what tells them apart; "" if all are told apart.
 func (s Same) String() string {
 	const more = `; "wpm design -devices N" makes a policy for the map of N devices, which tells more apart`
-	switch text := s.Patches.String(); {
-	case s.unknown:
-		return "how many places have the same report odds as another, or nearly, is not known: there are too many pairs to look at" + more
-	case text != "":
-		return text + more
+	text := s.Patches.String()
+	if text == "" {
+		return ""
 	}
-	return ""
+	return text + more
 }
 
 // Prepare finds the solver, which a release starts in a process of its own.
