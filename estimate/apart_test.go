@@ -131,7 +131,7 @@ func TestWords(t *testing.T) {
 			}
 		}
 	})
-	if indexed == 0 || near == 0 || far == 0 { // what the test is about
+	if !testing.Short() && (indexed == 0 || near == 0 || far == 0) { // what the test is about; 20 channels may lack one
 		t.Errorf("%d channels with words, %d pairs with a common one, %d without", indexed, near, far)
 	}
 }
