@@ -308,8 +308,35 @@ func (c *Channel) back(v, g []float64) {
 		}
 		return
 	}
-	all := 0.0
-	sums := make([]float64, c.kv+1) // of step_n v_n before n; or the terms, if not smooth
+	all, sums := c.before(v)
+	for i := range g {
+		g[i] = c.scale[i] * c.above(i, all, sums)
+	}
+	for _, o := range c.odd {
+		g[o.i] += o.extra * v[o.j]
+	}
+}
+
+// backOf sets g_l to the product of row of_l with v.
+func (c *Channel) backOf(of []int, v, g []float64) {
+	if c.rows != nil {
+		for l, i := range of {
+			g[l] = dot(c.row(i), v)
+		}
+		return
+	}
+	all, sums := c.before(v)
+	for l, i := range of {
+		g[l] = c.scale[i] * c.above(i, all, sums)
+		for _, o := range c.oddOf(i) {
+			g[l] += o.extra * v[o.j]
+		}
+	}
+}
+
+// before returns the sum of low_n v_n, and of step_n v_n before each n; or these terms themselves, if not smooth.
+func (c *Channel) before(v []float64) (all float64, sums []float64) {
+	sums = make([]float64, c.kv+1)
 	for n, low := range c.low {
 		x := v[c.output(n)]
 		all += low * x
@@ -318,22 +345,21 @@ func (c *Channel) back(v, g []float64) {
 			sums[n+1] += sums[n]
 		}
 	}
-	for i := range g {
-		s := all
-		for _, r := range c.runsOf(i) {
-			if c.smooth {
-				s += sums[r.to] - sums[r.from]
-				continue
-			}
-			for _, x := range sums[r.from+1 : r.to+1] {
-				s += x
-			}
+	return all, sums
+}
+
+// above adds what the runs of row i have of the sums of before.
+func (c *Channel) above(i int, s float64, sums []float64) float64 {
+	for _, r := range c.runsOf(i) {
+		if c.smooth {
+			s += sums[r.to] - sums[r.from]
+			continue
 		}
-		g[i] = c.scale[i] * s
+		for _, x := range sums[r.from+1 : r.to+1] {
+			s += x
+		}
 	}
-	for _, o := range c.odd {
-		g[o.i] += o.extra * v[o.j]
-	}
+	return s
 }
 
 // scatter adds (P - 1 q') diag(v) (P - 1 q')' to the lower triangle of the k x k matrix out, row-major, or returns false

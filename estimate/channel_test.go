@@ -78,6 +78,14 @@ func checkProducts(t *rapid.T, c *Channel, rows [][]float64) {
 	q[0], g[0] = math.NaN(), math.NaN() // what is there before does not matter
 	c.forward(theta, q)
 	c.back(v, g)
+	some := []int{r.IntN(k), r.IntN(k)}
+	of := make([]float64, len(some))
+	c.backOf(some, v, of)
+	for l, i := range some {
+		if of[l] != g[i] {
+			t.Fatalf("backOf: input %d: %v, back has %v", i, of[l], g[i])
+		}
+	}
 	// Twice the bound at maxRatio, which is for 10 000 outputs.
 	const tol = 1e-8
 	for j := range kv {

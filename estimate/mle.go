@@ -136,7 +136,7 @@ func newMost(channel *Channel, counts []float64, n float64) (*most, error) {
 	l := newLikelihood(channel, counts, n)
 	k, _ := channel.Dims()
 	m := &most{
-		likelihood: l, set: newActiveSet(channel, l.seen), theta: make([]float64, k), g: make([]float64, k),
+		likelihood: l, set: newActiveSet(channel), theta: make([]float64, k), g: make([]float64, k),
 		q: make([]float64, len(l.seen)), ahead: make([]float64, len(l.seen)),
 	}
 	for i := range m.theta {
@@ -303,13 +303,13 @@ func (m *most) model(anew bool) {
 	}
 	if anew {
 		copy(m.base, m.q)
-		for n, q := range m.q {
-			m.ahead[n] = math.Sqrt(m.share[n]) / q
+		for n, j := range m.seen {
+			m.set.scale[j] = math.Sqrt(m.share[n]) / m.q[n]
 		}
-		m.set.rescale(m.ahead)
+		m.set.rescale()
 	}
-	for n, q := range m.q {
-		m.set.b[n] = math.Sqrt(m.share[n]) * (q/m.base[n] + m.base[n]/q)
+	for n, j := range m.seen {
+		m.set.b[j] = math.Sqrt(m.share[n]) * (m.q[n]/m.base[n] + m.base[n]/m.q[n])
 	}
 }
 

@@ -8,76 +8,66 @@ import (
 
 // activeSet minimizes
 //
-//	|A x - b|^2 / 2 + c x   over x >= 0,   A = diag(scale) P' on the outputs seen,   c > 0
+//	|A x - b|^2 / 2 + c x   over x >= 0,   A = diag(scale) P', without the rows of scale 0,   c > 0
 //
-// by the method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23), with a linear term. The
-// columns of A whose x_i may be positive are kept as Q R with orthonormal Q; a column enters by two passes of Gram and
-// Schmidt and leaves by Givens rotations (Daniel, Gragg, Kaufman and Stewart, Math. Comp. 30, 1976). With y = Q'b -
-// R^-T c, their unconstrained minimum is R^-1 y and the residual there is b - Q y.
+// by the method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23), with a linear term. Of the
+// columns of A whose x_i may be positive, only the factor R of R'R = A'A is kept. A column that is nearly a sum of
+// others is corrected once, by what it leaves: the seminormal equations of Björck (Linear Algebra Appl. 88, 1987). A
+// column leaves by Givens rotations.
 //
 // A column that depends on those present brings no curvature: the objective is linear along a direction that keeps A x.
 // x then moves along it until a weight is 0, and that column leaves. So equal inputs of different cost are told apart.
 // The minimum exists because c > 0.
 //
-// Time is O(m s + s^2) for a change of one column, with m outputs seen and s columns present, and one product with P.
+// A change of one column takes O(s^2) with s columns present, and a few products with P.
 type activeSet struct {
 	channel *Channel
-	seen    []int
-	scale   []float64 // by seen
-	b       []float64 // by seen
+	scale   []float64 // by output
+	b       []float64 // by output
 	cost    []float64 // c
 
 	x       []float64 // positive on passive alone
 	passive []int
-	barred  []bool // inputs that rounding keeps out
-	q       [][]float64
+	barred  []bool      // inputs that rounding keeps out
 	r       [][]float64 // r[j] is column j of R, from the top to the diagonal
-	qb      []float64   // Q'b
-	rc      []float64   // R^-T c
 
-	spare    [][]float64 // vectors of the length of q's
-	full     []float64   // by output
-	w        []float64   // by input
-	z        []float64
-	residual []float64
+	out  []float64 // by output
+	w    []float64 // by input: A'(b - A x)
+	some []float64 // by input
+	z    []float64
 }
 
 // dependent is how much of a column must be new, relatively: less than this squared is lost in the curvature, which the
 // sums know to some 1e-14 of a column's.
 const dependent = 1e-7
 
-// cancelled is the share of a column from which on one pass makes it orthogonal: what is left loses a digit at most.
-const cancelled = 0.1
+// cancelled is the share of a column's square that a difference of squares may leave: it loses two digits.
+const cancelled = 0.01
 
-func newActiveSet(channel *Channel, seen []int) *activeSet {
+func newActiveSet(channel *Channel) *activeSet {
 	k, kv := channel.Dims()
-	m := len(seen)
 	return &activeSet{
-		channel: channel, seen: seen, scale: make([]float64, m), b: make([]float64, m), x: make([]float64, k),
-		barred: make([]bool, k),
-		full:   make([]float64, kv), w: make([]float64, k), residual: make([]float64, m),
+		channel: channel, scale: make([]float64, kv), b: make([]float64, kv), x: make([]float64, k),
+		barred: make([]bool, k), out: make([]float64, kv), w: make([]float64, k), some: make([]float64, k),
 	}
 }
 
 // clone returns a copy to work on, apart from the vectors that a solution does not need.
 func (s *activeSet) clone() *activeSet {
-	c := newActiveSet(s.channel, s.seen)
+	c := newActiveSet(s.channel)
 	copy(c.scale, s.scale)
 	copy(c.x, s.x)
 	c.passive = slices.Clone(s.passive)
-	for j := range s.q {
-		c.q = append(c.q, slices.Clone(s.q[j]))
-		c.r = append(c.r, slices.Clone(s.r[j]))
+	for _, r := range s.r {
+		c.r = append(c.r, slices.Clone(r))
 	}
 	return c
 }
 
-// rescale sets the rows of A, and keeps x with the columns where it is positive.
-func (s *activeSet) rescale(scale []float64) {
-	copy(s.scale, scale)
+// rescale makes R anew for the scale, and keeps x with the columns where it is positive.
+func (s *activeSet) rescale() {
 	old := s.passive
-	s.spare = append(s.spare, s.q...)
-	s.passive, s.q, s.r, s.qb, s.rc = nil, nil, nil, nil, nil
+	s.passive, s.r = nil, nil
 	for _, i := range old {
 		if _, ok := s.add(i); !ok {
 			s.x[i] = 0
@@ -85,48 +75,51 @@ func (s *activeSet) rescale(scale []float64) {
 	}
 }
 
-// add puts column i last. If it depends on the others, it stays out and the result is R^-1 Q' a_i, by which they make
-// it up.
+// add puts column i last. If it depends on the others, it stays out, and they make it up with the weights same.
 func (s *activeSet) add(i int) (same []float64, ok bool) {
-	var v []float64
-	if n := len(s.spare); n > 0 {
-		v, s.spare = s.spare[n-1], s.spare[:n-1]
-	} else {
-		v = make([]float64, len(s.seen))
-	}
-	row := s.channel.row(i)
-	for n, j := range s.seen {
-		v[n] = s.scale[n] * row[j]
-	}
 	n := len(s.passive)
-	r := make([]float64, n+1)
-	norm := math.Sqrt(dot(v, v))
-	rest := norm
-	for range 2 {
-		before := rest
-		for j, q := range s.q {
-			t := dot(q, v)
-			r[j] += t
-			add(-t, q, v)
+	row := s.channel.row(i)
+	r, same := make([]float64, n+1), make([]float64, n)
+	whole, rest := 0.0, 0.0 // squares, of the column and of what is new
+	for pass := range 2 {
+		copy(s.out, row)
+		if pass > 0 {
+			clear(s.some)
+			for l, t := range same {
+				s.some[s.passive[l]] = t
+			}
+			s.channel.mix(s.some, s.out, math.Inf(-1))
+			for j, v := range s.out {
+				s.out[j] = row[j] - v
+			}
 		}
-		if rest = math.Sqrt(dot(v, v)); rest > cancelled*before {
+		left := 0.0
+		for j, c := range s.scale {
+			v := c * s.out[j]
+			left += v * v
+			s.out[j] = c * v
+		}
+		if pass == 0 {
+			whole = left
+		}
+		if rest = left; !(rest > dependent*dependent*whole) {
+			return same, false
+		}
+		s.z = append(s.z[:0], r[:n]...)
+		s.channel.backOf(s.passive, s.out, s.z)
+		s.forward(s.z)
+		add(1, s.z, r[:n])
+		if rest = left - dot(s.z, s.z); rest > cancelled*left {
 			break
 		}
+		s.backward(s.z)
+		add(1, s.z, same)
 	}
-	if !(rest > dependent*norm) {
-		s.spare = append(s.spare, v)
-		s.backward(r[:n])
-		return r[:n], false
+	if !(rest > dependent*dependent*whole) {
+		return same, false
 	}
-	for j := range v {
-		v[j] /= rest
-	}
-	r[n] = rest
-	s.passive, s.q, s.r = append(s.passive, i), append(s.q, v), append(s.r, r)
-	if s.cost != nil {
-		s.qb = append(s.qb, dot(v, s.b))
-		s.rc = append(s.rc, (s.cost[i]-dot(r[:n], s.rc))/rest)
-	}
+	r[n] = math.Sqrt(rest)
+	s.passive, s.r = append(s.passive, i), append(s.r, r)
 	return nil, true
 }
 
@@ -145,12 +138,7 @@ func (s *activeSet) drop(l int) {
 		for _, col := range s.r[j+1:] {
 			col[j], col[j+1] = c*col[j]+d*col[j+1], c*col[j+1]-d*col[j]
 		}
-		blasOf.Drot(len(s.seen), s.q[j], 1, s.q[j+1], 1, c, d)
-		s.qb[j], s.qb[j+1] = c*s.qb[j]+d*s.qb[j+1], c*s.qb[j+1]-d*s.qb[j]
-		s.rc[j], s.rc[j+1] = c*s.rc[j]+d*s.rc[j+1], c*s.rc[j+1]-d*s.rc[j]
 	}
-	s.spare = append(s.spare, s.q[last])
-	s.q, s.qb, s.rc = s.q[:last], s.qb[:last], s.rc[:last]
 }
 
 // backward replaces v by R^-1 v.
@@ -173,18 +161,14 @@ func (s *activeSet) forward(v []float64) {
 // than before.
 func (s *activeSet) minimize(ctx context.Context, cost []float64, tolerance float64) {
 	s.cost = cost
-	s.qb, s.rc = s.qb[:0], s.rc[:0]
-	for l, i := range s.passive {
-		s.qb = append(s.qb, dot(s.q[l], s.b))
-		s.rc = append(s.rc, cost[i])
-	}
-	s.forward(s.rc)
 	clear(s.barred)
+	s.slopes()
 	s.solvePassive()
 	for range 3*len(s.x) + 10 { // Lawson and Hanson's limit
 		if ctx.Err() != nil {
 			return
 		}
+		s.slopes()
 		i := s.worst(tolerance)
 		if i < 0 {
 			return
@@ -193,16 +177,17 @@ func (s *activeSet) minimize(ctx context.Context, cost []float64, tolerance floa
 	}
 }
 
+// slopes sets w.
+func (s *activeSet) slopes() {
+	s.channel.forward(s.x, s.out)
+	for j, c := range s.scale {
+		s.out[j] = c * (s.b[j] - c*s.out[j])
+	}
+	s.channel.back(s.out, s.w)
+}
+
 // worst returns the input whose multiplier is the largest in units of its cost, or -1.
 func (s *activeSet) worst(tolerance float64) int {
-	copy(s.residual, s.b)
-	for l, q := range s.q {
-		add(-(s.qb[l] - s.rc[l]), q, s.residual)
-	}
-	for n, j := range s.seen {
-		s.full[j] = s.scale[n] * s.residual[n]
-	}
-	s.channel.back(s.full, s.w)
 	at, most := -1, tolerance
 	for i, w := range s.w {
 		if w = w/s.cost[i] - 1; w > most && s.x[i] == 0 && !s.barred[i] {
@@ -269,14 +254,22 @@ func (s *activeSet) longest() (step float64, out int) {
 	return step, out
 }
 
-// solvePassive moves x towards the minimum on the columns present, and drops those whose weight becomes 0 on the way.
+// solvePassive moves x towards the minimum on the columns present, and drops those whose weight becomes 0 on the way. w
+// is that of x before.
 func (s *activeSet) solvePassive() {
+	for _, i := range s.passive {
+		s.w[i] -= s.cost[i]
+	}
 	for len(s.passive) > 0 {
-		s.z = append(s.z[:0], s.qb...)
-		for l := range s.z {
-			s.z[l] -= s.rc[l]
+		s.z = s.z[:0]
+		for _, i := range s.passive {
+			s.z = append(s.z, s.w[i])
 		}
+		s.forward(s.z)
 		s.backward(s.z)
+		for l, i := range s.passive {
+			s.z[l] += s.x[i]
+		}
 		step, out := s.longest()
 		if out < 0 {
 			for l, i := range s.passive {
@@ -286,6 +279,7 @@ func (s *activeSet) solvePassive() {
 		}
 		for l, i := range s.passive {
 			s.x[i] = max(0, s.x[i]+step*(s.z[l]-s.x[i]))
+			s.w[i] *= 1 - step // what is left of a slope, which falls to 0 at z
 		}
 		s.x[s.passive[out]] = 0
 		for l := len(s.passive) - 1; l >= 0; l-- {

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -20,18 +21,14 @@ func TestActiveSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "data"), 0))
-		seen := make([]int, kv)
-		for j := range seen {
-			seen[j] = j
-		}
-		s := newActiveSet(c, seen)
-		scale, cost := make([]float64, kv), make([]float64, k)
+		s := newActiveSet(c)
+		scale, cost := s.scale, make([]float64, k)
 		for round := range 4 {
 			if round != 2 { // the third problem has the matrix of the second
 				for j := range scale {
 					scale[j] = math.Exp(r.NormFloat64())
 				}
-				s.rescale(scale)
+				s.rescale()
 			}
 			for j := range s.b {
 				s.b[j] = 3 * r.NormFloat64()
@@ -69,8 +66,8 @@ func TestActiveSet(t *testing.T) {
 // TestActiveSetEqualInputs: of inputs with equal rows, the cheapest has the mass, whichever came first.
 func TestActiveSetEqualInputs(t *testing.T) {
 	c := channelOf(t, [][]float64{{3, 1}, {3, 1}, {3, 1}, {1, 3}})
-	s := newActiveSet(c, []int{0, 1})
-	s.rescale([]float64{1, 1})
+	s := newActiveSet(c)
+	copy(s.scale, []float64{1, 1})
 	copy(s.b, []float64{2, 1})
 	for _, cost := range [][]float64{{1, .5, .8, 1}, {.5, 1, .8, 1}, {1, .9, .8, 1}} {
 		s.minimize(context.Background(), cost, 1e-12)
@@ -85,5 +82,38 @@ func TestActiveSetEqualInputs(t *testing.T) {
 				t.Errorf("cost %v: x = %v", cost, s.x)
 			}
 		}
+	}
+}
+
+// TestActiveSetNew: what is new in a column is known to 8 digits, however little it is. By the identity of Lagrange, the
+// square of what a has beyond a multiple of b is the sum of (a_i b_j - a_j b_i)^2 over i < j, divided by b's square.
+func TestActiveSetNew(t *testing.T) {
+	for _, delta := range []float64{.3, 1e-2, 1e-4, 1e-6} {
+		t.Run(fmt.Sprint(delta), func(t *testing.T) {
+			a, d := []float64{.1, .2, .3, .4}, []float64{.1, -.3, .15, .05}
+			b := make([]float64, len(a))
+			for j := range a {
+				b[j] = a[j] + delta*d[j]
+				d[j] = (b[j] - a[j]) / delta // what rounding leaves
+			}
+			s := newActiveSet(channelOf(t, [][]float64{a, b}))
+			square, across := 0.0, 0.0
+			for j := range a {
+				s.scale[j] = 1
+				square += a[j] * a[j]
+				for i := range j {
+					x := delta * (a[i]*d[j] - a[j]*d[i])
+					across += x * x
+				}
+			}
+			for i := range 2 {
+				if _, ok := s.add(i); !ok {
+					t.Fatalf("column %d depends on others", i)
+				}
+			}
+			if got, want := s.r[1][1], math.Sqrt(across/square); !(math.Abs(got/want-1) <= 1e-8) {
+				t.Errorf("what is new has length %v, want %v", got, want)
+			}
+		})
 	}
 }
