@@ -14,7 +14,7 @@ import (
 // private side.
 //
 // For users at one place each it is also the exponential mechanism at its true eps. [Exponential] has t from a bound on
-// the loss, and often loses far less than the eps that it is given: a quarter of it on a grid of 20 x 20 cells.
+// the loss, and often loses far less than the eps that it is given: half of it on a grid of 20 x 20 cells.
 //
 // d holds the distances, k x kv. Cost: O(k kv) some thirty times, and the memory for the rows. Errors: ErrShape,
 // ErrNotFinite, ErrNegative, ErrEpsilon, and ErrNotConverged if ctx ends, after which no more than 16 rows are read.

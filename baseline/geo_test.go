@@ -14,6 +14,24 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
+// TestExponentialLoss: on a grid the exponential mechanism has half of its eps. By symmetry the rows of opposite corners
+// have one normalisation, and their costs in a corner differ by the whole range.
+func TestExponentialLoss(t *testing.T) {
+	g, err := cost.NewGrid(20, 20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := baseline.NewExponential(context.Background(), g, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := e.Channel(context.Background())
+	const tol = 1e-12 // two sums of 400 exponentials, their logarithm
+	if loss := baseline.Loss(rows); err != nil || !(math.Abs(loss-2) <= tol) {
+		t.Errorf("loss %v (%v), want 2", loss, err)
+	}
+}
+
 // TestGeoIndistinguishable: on two places at distance d the law is e^(t d) to 1, so that t = eps/d; and everywhere the
 // rows have the form exp(-t d(x, y)) with one t, use up eps, and keep to it.
 func TestGeoIndistinguishable(t *testing.T) {
