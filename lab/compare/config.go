@@ -146,11 +146,18 @@ func (c Config) resolve(d Data) (p plan, err error) {
 	return p, nil
 }
 
+// mapsOnly are mechanisms of lab/rivals whose reports are no places.
+var mapsOnly = []Method{"dam", "oue", "olh", "subset", "hierarchy"}
+
 // checkMethods has the rules of Methods.
 func (p plan) checkMethods(d Data) error {
 	for i, m := range p.Methods {
 		switch f, known := p.forms[m]; {
 		case !known:
+			if slices.Contains(mapsOnly, m) {
+				return fmt.Errorf("%w: method %q makes maps of many reports, and no release of one place: wpm-lab rivals compares these",
+					ErrConfig, m)
+			}
 			names := Methods()
 			for _, o := range p.Own {
 				names = append(names, o.Name)

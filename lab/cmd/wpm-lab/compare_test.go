@@ -346,6 +346,7 @@ func TestCompareRefused(t *testing.T) {
 		{files + "-channel " + w.channel + " -eps 0.9", "are a factor e^1 apart, more than e^0.9"},
 		{files + "-channel " + w.costs + " -eps 1", "row 0 of the matrix sums to"},
 		{files + "-methods best", `method "best" is not one of [wpm wpm-mixture`},
+		{files + "-methods wpm,oue", `method "oue" makes maps of many reports, and no release of one place: wpm-lab rivals`},
 		{files + "-methods wpm,wpm", `method "wpm" is there twice`},
 		{files + "-methods wpm,", `method ""`},
 		{files + "-methods=", "-methods: nothing is given"},
