@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/wpm-go/wpm/cost"
@@ -133,5 +134,45 @@ func BenchmarkMapLarge(b *testing.B) {
 		if _, err := Map(context.Background(), p, Settings{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkScatter is one product of codes, 400 codes of 8 colours each, from columns and from rows.
+func BenchmarkScatter(b *testing.B) {
+	const k, codes, colours = 400, 400, 8
+	r := rand.New(rand.NewPCG(1, 2))
+	of := make([][]int, codes) // the colour of each place
+	for n := range of {
+		of[n] = r.Perm(k)
+	}
+	rows := make([][]float64, k)
+	for i := range rows {
+		rows[i] = slices.Repeat([]float64{1}, codes*colours)
+		for n, place := range of {
+			rows[i][n*colours+place[i]%colours] = math.Exp(2)
+		}
+	}
+	c := channelOf(b, rows)
+	q, v := make([]float64, codes*colours), make([]float64, codes*colours)
+	c.forward(slices.Repeat([]float64{1. / k}, k), q)
+	for j := range v {
+		v[j] = 1 / q[j]
+	}
+	out := make([]float64, k*k)
+	c.scatter(q, v, out)
+	for _, columns := range []bool{true, false} {
+		b.Run(fmt.Sprintf("columns=%v", columns), func(b *testing.B) {
+			if c.tops == nil {
+				b.Fatal("too many pairs")
+			}
+			if !columns {
+				kept := c.tops
+				c.tops = nil
+				defer func() { c.tops = kept }()
+			}
+			for b.Loop() {
+				c.scatter(q, v, out)
+			}
+		})
 	}
 }

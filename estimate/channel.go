@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -32,6 +33,9 @@ type Channel struct {
 	entries   int   // in all runs
 	even      bool  // all scales are the same but for rounding, and so scale_i low_j is the low value of any row
 	smooth    bool  // no high entry is above maxRatio times the low one: differences of sums are accurate
+
+	findTops sync.Once
+	tops     [][]top // the entries above the low values, by column and in order of i; nil if there are too many pairs
 }
 
 // run is a stretch of high entries in a row.
@@ -363,25 +367,105 @@ func (c *Channel) above(i int, s float64, sums []float64) float64 {
 }
 
 // scatter adds (P - 1 q') diag(v) (P - 1 q')' to the lower triangle of the k x k matrix out, row-major, or returns false
-// for rows that are kept as they are, or whose low values differ. It takes k^2/2 times the runs of a row. Every term is of
-// the size of the result or less, unless a column is high in nearly all rows.
+// for rows that are kept as they are, or whose low values differ. It takes k^2/2 times the runs of a row, or the squares
+// of the numbers of high entries in the columns, whichever is less. Every term is of the size of the result or less,
+// unless a column is high in nearly all rows.
 func (c *Channel) scatter(q, v, out []float64) bool {
 	if c.rows != nil || !c.even {
 		return false
 	}
-	column := make([]int, c.kv) // of an output
+	all, each := 0.0, make([]float64, c.k)
+	low, weight := make([]float64, c.kv), make([]float64, c.kv) // of P - 1 q', and v, by column
+	for n, l := range c.low {
+		j := c.output(n)
+		low[n], weight[n] = c.scale[0]*l-q[j], v[j]
+		all += v[j] * low[n] * low[n]
+	}
+	if c.findTops.Do(c.setTops); c.tops != nil {
+		c.scatterColumns(low, weight, each, out)
+	} else {
+		c.scatterRows(low, weight, each, out)
+	}
+	for i, e := range each {
+		row := out[i*c.k:][:i+1]
+		for h := range row {
+			row[h] += all + e + each[h]
+		}
+	}
+	return true
+}
+
+// top is an entry above the low value, by over.
+type top struct {
+	i    int32
+	over float64
+}
+
+// setTops sets tops where the sum of the squares of their numbers is small beside the runs: a pair of entries takes a
+// third of what a run of a row takes with another row.
+func (c *Channel) setTops() {
+	counts, column := make([]int, c.kv+1), c.columns()
+	for _, r := range c.runs {
+		counts[r.from]++
+		counts[r.to]--
+	}
+	for n := range c.kv {
+		counts[n+1] += counts[n]
+	}
+	for _, o := range c.odd {
+		counts[column[o.j]]++
+	}
+	pairs := 0
+	for _, n := range counts {
+		pairs += n * n
+	}
+	if pairs > c.k*len(c.runs)/2 {
+		return
+	}
+	tops, all := make([][]top, c.kv), make([]top, c.entries+len(c.odd))
+	for n := range tops {
+		tops[n], all = all[:0:counts[n]], all[counts[n]:]
+	}
+	for i := range c.k {
+		for _, r := range c.runsOf(i) {
+			for n := r.from; n < r.to; n++ {
+				tops[n] = append(tops[n], top{int32(i), c.scale[i] * c.step[n]})
+			}
+		}
+		for _, o := range c.oddOf(i) {
+			tops[column[o.j]] = append(tops[column[o.j]], top{int32(i), o.extra})
+		}
+	}
+	c.tops = tops
+}
+
+// columns returns the column of each output.
+func (c *Channel) columns() []int {
+	column := make([]int, c.kv)
 	for n := range c.low {
 		column[c.output(n)] = n
 	}
-	all, each := 0.0, make([]float64, c.k)
-	low := make([]float64, c.kv) // of P - 1 q'
-	for n, l := range c.low {
-		j := c.output(n)
-		low[n] = c.scale[0]*l - q[j]
-		all += v[j] * low[n] * low[n]
+	return column
+}
+
+// scatterColumns is scatter from the entries of the columns. each is what an entry has with the low values.
+func (c *Channel) scatterColumns(low, weight, each, out []float64) {
+	for n, column := range c.tops {
+		for a, x := range column {
+			t := weight[n] * x.over
+			each[x.i] += t * low[n]
+			row := out[int(x.i)*c.k:][:x.i+1]
+			for _, y := range column[:a+1] {
+				row[y.i] += t * y.over
+			}
+		}
 	}
-	// Four rows at once: part has their entries over low, times v; and sums has what high entries of another row take of
-	// them, up to each column, or in each if sums of sums would not be accurate.
+}
+
+// scatterRows is scatter from the runs, for four rows at once: part has their entries over low, times v; and sums has
+// what high entries of another row take of them, up to each column, or in each if sums of sums would not be accurate.
+func (c *Channel) scatterRows(low, weight, each, out []float64) {
+	column := c.columns()
 	part, sums := make([][4]float64, c.kv), make([][4]float64, c.kv+1)
 	for i := 0; i < c.k; i += len(part[0]) {
 		to := min(i+len(part[0]), c.k)
@@ -398,7 +482,7 @@ func (c *Channel) scatter(q, v, out []float64) bool {
 		}
 		var sum, mean [4]float64
 		for n := range part {
-			p, w, step := &part[n], v[c.output(n)], c.step[n]
+			p, w, step := &part[n], weight[n], c.step[n]
 			for b := range p {
 				p[b] *= w
 				mean[b] += p[b] * low[n]
@@ -422,11 +506,10 @@ func (c *Channel) scatter(q, v, out []float64) bool {
 				}
 			}
 			for x := max(i, h); x < to; x++ {
-				out[x*c.k+h] += all + each[x] + each[h] + s[x-i]
+				out[x*c.k+h] += s[x-i]
 			}
 		}
 	}
-	return true
 }
 
 // highs adds up the sums of scatter over the runs of row h.

@@ -233,7 +233,7 @@ func drawMixture(t *rapid.T) [][]float64 {
 // low. Rows that differ in their sums are multiples of others, and have low values of their own: they are left out.
 func TestScatter(t *testing.T) {
 	forms := map[bool]int{}
-	withOdd := 0
+	withOdd, few := 0, map[bool]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		rows := drawMixture(t)
 		if rapid.Bool().Draw(t, "any") {
@@ -247,10 +247,11 @@ func TestScatter(t *testing.T) {
 		done := checkScatter(t, c)
 		if forms[done]++; done {
 			withOdd += min(len(c.odd), 1)
+			few[c.tops != nil]++
 		}
 	})
-	if min(forms[true], forms[false], withOdd) == 0 {
-		t.Errorf("the cases are too weak: %v, %d with odd entries", forms, withOdd)
+	if min(forms[true], forms[false], few[true], few[false], withOdd) == 0 {
+		t.Errorf("the cases are too weak: %v, %v with few pairs, %d with odd entries", forms, few, withOdd)
 	}
 }
 
