@@ -100,7 +100,7 @@ func TestAggregateMap(t *testing.T) {
 		"Map       The map is about 0.", " cells from the truth, and within 0.", "say much, and change the guess.",
 		"Largest place: 54, 3", "the same share at every place",
 		"2 of 64 places have the same report odds", "guess   raw     map\n2 places around ",
-		"\nRegions: the 90 % interval has the shares of a region that agree with the reports, by the reports alone.",
+		"\nRegions: the true share is in the 90 % interval in about 90 % of cases. It rests on the reports alone.",
 		"approximate: a single place",
 	} {
 		if !strings.Contains(text, want) {

@@ -39,7 +39,7 @@ func TestPatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := m.Coarse()
+		text := m.Coarse() + m.Patches.String()
 		if apart {
 			if m.Squares != 4 || strings.Contains(text, "report odds") {
 				t.Errorf("rows that differ: %d squares, %q", m.Squares, text)
@@ -68,7 +68,7 @@ func TestPatchesUnknown(t *testing.T) {
 	if err != nil || !p.Unknown || p.Shared() != 0 {
 		t.Errorf("%d patches, unknown: %v, %v", len(p.Size), p.Unknown, err)
 	}
-	if text := (Map{Patches: p}).Coarse(); !strings.Contains(text, "is not known") {
-		t.Errorf("the map says %q", text)
+	if text := p.String(); !strings.Contains(text, "is not known") {
+		t.Errorf("it says %q", text)
 	}
 }

@@ -67,7 +67,7 @@ func TestResolve(t *testing.T) {
 	if err != nil || got.Squares != 1 || got.Single != nil || !slices.Equal(got.Drawn, r.Guess) {
 		t.Errorf("of few: %+v, %v", got, err)
 	}
-	if text := got.headline(name); text != "The reports do not settle which parts of the map have more than the guess has there." {
+	if text := got.headline(name); text != "The reports do not settle which parts of the map have more people than in the guess." {
 		t.Errorf("of few: %s", text)
 	}
 	many, r, at := problem(t, []uint64{100, 100, 100, 100, 100, 9000, 9000, 9000}, 1000)

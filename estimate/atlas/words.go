@@ -42,34 +42,18 @@ func (m Map) headline(label func(int) string) string {
 		return text + "Largest places: " + strings.Join(list, "; ") + "."
 	}
 	if m.Squares == 1 {
-		return text + "The reports do not settle which parts of the map have more than the guess has there."
-	}
-	if m.Tested {
-		text += "No single place is certain to have more than the guess has there. "
-	} else {
-		text += "There are too many places to name single ones. "
+		return text + "The reports do not settle which parts of the map have more people than in the guess."
 	}
 	part := m.Parts[0]
 	if part.Size == 1 {
 		return strings.TrimSpace(text)
 	}
-	return text + fmt.Sprintf("The largest part has %s, on %d places around %s.",
-		plane.Percent(part.Share), part.Size, label(part.Center))
+	return text + fmt.Sprintf("The largest group, %d places around %s, has %s of the population.",
+		part.Size, label(part.Center), plane.Percent(part.Share))
 }
 
-// Coarse says how fine the drawn map is, and which places no number of reports tells apart.
+// Coarse says how fine the drawn map is.
 func (m Map) Coarse() string {
-	text, rows := m.fineness(), m.Patches.String()
-	switch {
-	case rows == "":
-		return text
-	case text == "":
-		return rows + "."
-	}
-	return text + "\n" + rows + "."
-}
-
-func (m Map) fineness() string {
 	but := ""
 	if m.apart > 0 {
 		but = ", but for the places that are named,"
@@ -82,10 +66,10 @@ func (m Map) fineness() string {
 	case squares <= 1:
 		return "The picture is the guess, because the reports do not settle its parts."
 	case m.Side > 0:
-		return fmt.Sprintf("The picture has squares of %d x %d cells%s because the reports do not tell finer parts apart.", m.Side,
+		return fmt.Sprintf("The picture has squares of %d x %d cells%s because the reports do not tell smaller parts apart.", m.Side,
 			m.Side, but)
 	}
-	return fmt.Sprintf("The picture has %d parts, because the reports do not tell finer ones apart.", m.Squares)
+	return fmt.Sprintf("The picture has %d parts, groups or single places, because the reports do not tell smaller ones apart.", m.Squares)
 }
 
 // small is a weight that is as good as none.
@@ -114,12 +98,11 @@ func (m Map) Assumes(prior string) string {
 				guess += m.Weight
 			}
 		}
-		text += "The map is an average of models of where people may be, some smooth and some rough, by how well each agrees " +
-			"with the reports"
+		text += "The map is an average of many models of where people may be. Those that agree better with the reports weigh more. "
 		if guess < small {
-			text += fmt.Sprintf(". The guess itself (%s) has next to no weight in it: the reports speak against it. ", prior)
+			text += fmt.Sprintf("The guess (%s) has next to no weight: the reports speak against it. ", prior)
 		} else {
-			text += fmt.Sprintf(". The guess itself (%s) has a weight of %s in it. ", prior, plane.Percent(guess))
+			text += fmt.Sprintf("The guess (%s) has a weight of %s. ", prior, plane.Percent(guess))
 		}
 		text += estimated
 	case ByEM:

@@ -255,8 +255,9 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	}
 	id := p.ID()
 	m.facts = fmt.Sprintf("%s, eps %v, policy %x", shell.Plural(m.reports, "report"), p.Epsilon(), id[:6])
-	m.privacy = fmt.Sprintf("Eps %v is the privacy level of a report: who holds two possibilities about a person for equally likely, and sees the "+
-		"report, is at most %s sure of one of them.", p.Epsilon(), plane.Percent(1/(1+math.Exp(-p.Epsilon().Float64()))))
+	m.privacy = fmt.Sprintf("Each report is drawn at random, to hide where its owner is. Its privacy level is eps %v: whoever thinks two "+
+		"possibilities about a person equally likely, and then sees the person's report, is at most %s sure of one of them.",
+		p.Epsilon(), plane.Percent(1/(1+math.Exp(-p.Epsilon().Float64()))))
 	for i := range p.Inputs() {
 		m.Inputs = append(m.Inputs, p.InputLabel(i))
 	}
@@ -406,8 +407,8 @@ func worldOf(ctx context.Context, p policy.Policy, assume bool) (atlas.World, er
 	})
 }
 
-// errorText says how far off the map is, to two digits, and what that means; "" if the places have no distances.
-func errorText(m atlas.Estimate, u places.Unit) string {
+// errorText says how far off the map and the guess are, to two digits; "" if the places have no distances.
+func errorText(m atlas.Estimate, prior string, u places.Unit) string {
 	e := m.Error
 	switch {
 	case m.Unexplained:
@@ -416,36 +417,31 @@ func errorText(m atlas.Estimate, u places.Unit) string {
 		return ""
 	}
 	name, scale := u.Distances()
-	meaning := ""
-	if u.P == 1 {
-		meaning = ": so far people would have to be moved, on average, to make it true"
-	}
-	text := fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases%s. "+
-		"The guess, which needs no report, is about %.2g %s from it, by the reports. ",
-		scale*e.Expected, name, scale*e.Within90, name, meaning, scale*e.Guess, name)
-	if e.Before > 0 {
-		text += fmt.Sprintf("Before the reports, one would expect the guess to be %.2g %s off: the error of the map is %s of that. ",
-			scale*e.Before, name, plane.Percent(e.Expected/e.Before))
-	}
-	return text
+	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases. "+
+		"The guess, made without reports (%s), is about %.2g %s from the truth. ",
+		scale*e.Expected, name, scale*e.Within90, name, prior, scale*e.Guess, name)
 }
 
-// coarse says how fine the picture is, in lines: it may be coarser than the error of the map lets one think.
+// ofDistances says what the distances of errorText are.
+const ofDistances = "A distance is how far people would have to move, on average, to turn one map into the other. "
+
+// coarse says how fine the picture is: it may be coarser than the error of the map lets one think.
 func (m charted) coarse() string {
 	text := m.fine.Coarse()
 	if name, scale := m.distances.Distances(); m.fine.Error != nil && !m.Unexplained && m.fine.Coarser > 0.1*m.fine.Error.Expected {
-		text += fmt.Sprintf("\nThe error above is that of the estimated shares, which -json has. The picture is coarser: it is about %.2g %s from them, "+
-			"because it spreads what a part has over its places as the guess has it.", scale*m.fine.Coarser, name)
-	}
-	if m.fine.Patches.Shared() > 0 {
-		text += "\n\"wpm design -devices N\" makes a policy for the map of N devices, which tells more apart."
+		text += fmt.Sprintf(" Within a part, people are spread as in the guess, which may put the picture up to %.2g %s farther from the truth.",
+			scale*m.fine.Coarser, name)
 	}
 	return strings.TrimSpace(text)
 }
 
 // found takes over a map.
 func (m *charted) found(r atlas.Map, u places.Unit) {
-	m.fine, m.Headline, m.note = r, errorText(r.Estimate, u)+r.Headline, r.Assumes(m.Prior)
+	text := errorText(r.Estimate, m.Prior, u)
+	if r.Error != nil && !r.Unexplained && u.P == 1 {
+		text += ofDistances
+	}
+	m.fine, m.Headline, m.note = r, text+r.Headline, r.Assumes(m.Prior)
 	m.Unexplained, m.Error, m.Information, m.Verdict = r.Unexplained, r.Error, r.Information, r.Verdict
 	m.Estimator, m.Map, m.Models, m.Gap, m.Parts = r.Estimator, r.Shares, r.Models, r.Gap, r.Squares
 	if r.Signal != nil {
@@ -482,7 +478,10 @@ func (m charted) print(out io.Writer, top int) error {
 	if m.Map != nil && m.fine.Squares > 1 {
 		text := "Shares of the population in the guess and in the map; raw is the share of the reports."
 		if coarse := m.coarse(); coarse != "" {
-			text += "\n" + coarse
+			text += "\n" + strings.ReplaceAll(coarse, ". ", ".\n")
+		}
+		if same := (published.Same{Patches: m.fine.Patches}).String(); same != "" {
+			text += "\n" + same + "."
 		}
 		fmt.Fprintf(out, "\n%s\n\n", text)
 		parts := m.fine.Parts
@@ -514,7 +513,7 @@ func (m charted) print(out io.Writer, top int) error {
 	if m.Regions == nil {
 		return nil
 	}
-	fmt.Fprintf(out, "\nRegions: the %v %% interval has the shares of a region that agree with the reports, by the reports alone.\n\n",
+	fmt.Fprintf(out, "\nRegions: the true share is in the %[1]v %% interval in about %[1]v %% of cases. It rests on the reports alone.\n\n",
 		plane.Significant(100*m.Level, 12))
 	table := m.regionTable()
 	fmt.Fprintln(w, tabbed(table.Head))
@@ -579,7 +578,7 @@ func (m charted) sheet(title string) sheet.Sheet {
 	if m.Error != nil && !m.Unexplained {
 		s.Error = m.Error.Expected
 	}
-	s.Notes = append(s.Notes, strings.TrimSpace("The map is made from reports and public data alone: making it costs no privacy. "+m.privacy))
+	s.Notes = append(s.Notes, strings.TrimSpace(m.privacy+" The map is made from the reports and public data alone, which costs no more privacy."))
 	return s
 }
 

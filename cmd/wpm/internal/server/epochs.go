@@ -380,10 +380,6 @@ func (r row) levelText() string {
 	return fmt.Sprintf("The intervals of changes are made for level %v.", r.Level)
 }
 
-// outlined says what the page has outlines around.
-const outlined = "An outline is around a group of places that the reports of its epoch do not tell apart: they say how many people are " +
-	"in all of it, and not where in it."
-
 // output is the file of -map, if it is asked for.
 func (r row) output(c *cli.Command) ([]device.Output, error) {
 	if !c.IsSet("map") {
@@ -400,15 +396,10 @@ func (r row) output(c *cli.Command) ([]device.Output, error) {
 	if len(r.Changes) > 0 {
 		q.Notes = append(q.Notes, r.levelText())
 	}
-	if slices.ContainsFunc(r.charts, func(m charted) bool {
-		return slices.ContainsFunc(m.groups, func(g sheet.Part) bool { return len(g.Places) > 1 })
-	}) {
-		q.Notes = append(q.Notes, outlined)
-	}
 	for n, m := range r.Epochs {
 		s := r.charts[n].sheet("")
 		s.Raw, s.Outputs = nil, s.Inputs // reports of several epochs are no shares of one
-		q.Steps = append(q.Steps, sheet.Step{Epoch: m.Epoch, Note: errorText(r.charts[n].fine.Estimate, r.unit), Sheet: s})
+		q.Steps = append(q.Steps, sheet.Step{Epoch: m.Epoch, Note: errorText(r.charts[n].fine.Estimate, r.charts[n].Prior, r.unit), Sheet: s})
 	}
 	data, err := q.Encode(c.String("map"))
 	if err != nil {
