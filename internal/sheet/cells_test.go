@@ -265,9 +265,48 @@ func TestNumbers(t *testing.T) {
 				t.Errorf("number %d is at %v, on place %d and not on %d at %v, without a line", which, a, here, own, on[own])
 			}
 		}
-		if len(d.Names) != 5 {
-			t.Errorf("%d numbers", len(d.Names))
+		for which := 1; which <= 5; which++ {
+			if !slices.ContainsFunc(d.Names, func(name text) bool { return name.Text == strconv.Itoa(which) }) {
+				t.Errorf("no number %d", which)
+			}
 		}
+	}
+}
+
+// TestPieces: each piece of a group has its number, and the line to a place among others crosses no number.
+func TestPieces(t *testing.T) {
+	p := Panel{Shares: make([]float64, 400), Titles: make([]string, 400), Outlines: [][]int{{0, 1, 20, 21, 378, 379, 398, 399}, {84, 104}}}
+	for i := 2; i < 378; i += 2 {
+		if i/20%2 == 0 && i != 84 {
+			p.Outlines = append(p.Outlines, []int{i, i + 1, i + 20, i + 21})
+		}
+	}
+	for _, i := range []int{106, 125, 95, 104, 126, 96, 0, 103, 105} {
+		p.Names = append(p.Names, Name{Place: i})
+	}
+	d := Picture{Places: placesOf(t, `{"kind":"grid","rows":20,"cols":20}`), Panels: []Panel{p}}.draw().Panels[0]
+	var sevens []string
+	for _, name := range d.Names {
+		if name.Text == "7" {
+			sevens = append(sevens, name.X)
+			continue
+		}
+		for _, leader := range d.Leaders {
+			var a, b, at plane.Point
+			_, err := fmt.Sscanf(leader+" "+name.X+" "+name.Y, "M%f %fL%f %f %f %f", &a.X, &a.Y, &b.X, &b.Y, &at.X, &at.Y)
+			if at.Y -= 0.27; err != nil { // to the middle of the letter
+				t.Fatal(err)
+			}
+			for n := 0.0; n <= 1; n += 0.01 {
+				if math.Hypot(a.X+n*(b.X-a.X)-at.X, a.Y+n*(b.Y-a.Y)-at.Y) < 0.3 { // letters are 0.8 high
+					t.Errorf("the line %s crosses the number %s", leader, name.Text)
+					break
+				}
+			}
+		}
+	}
+	if len(sevens) != 2 || len(d.Leaders) != 1 {
+		t.Errorf("the group of two pieces has numbers at %v; %d lines", sevens, len(d.Leaders))
 	}
 }
 

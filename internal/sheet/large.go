@@ -13,7 +13,7 @@ import (
 // The measures of the large panel. A page of 390 pixels shows a line of letters at least 11 pixels high.
 const (
 	lineOf  = 28  // letters that are as wide as high, in a line
-	margin  = 1.3 // letters, around the places: a number fits there
+	margin  = 1.5 // letters, around the places: a number fits there
 	narrow  = 0.6 // how wide a letter is, on average
 	spacing = 1.3 // of lines
 )
@@ -164,17 +164,29 @@ func (r *raster) index(a plane.Point) int { return int((a.Y-r.least.Y)/r.step)*r
 const halfWidth, halfHeight = 4, 5
 
 // nearest returns where a number may be that is nearest to a point, within a reach: where its box has only places that
-// are allowed, and nothing that is taken.
-func (r *raster) nearest(to plane.Point, reach float64, allowed func(place int) bool) (best plane.Point, ok bool) {
+// are allowed, and nothing that is taken; if it has a line, that crosses nothing, either.
+func (r *raster) nearest(to plane.Point, reach float64, line bool, allowed func(place int) bool) (best plane.Point, ok bool) {
 	for row := halfHeight; row < r.rows-halfHeight; row++ {
 		for col := halfWidth; col < r.cols-halfWidth; col++ {
 			a := r.at(col, row)
-			if d := math.Hypot(a.X-to.X, a.Y-to.Y); d < reach && r.fits(col, row, allowed) {
+			if d := math.Hypot(a.X-to.X, a.Y-to.Y); d < reach && r.fits(col, row, allowed) && !(line && r.crosses(to, a)) {
 				best, reach, ok = a, d, true
 			}
 		}
 	}
 	return best, ok
+}
+
+// crosses reports whether a line from a place crosses what is taken elsewhere.
+func (r *raster) crosses(from, to plane.Point) bool {
+	steps := math.Ceil(math.Hypot(to.X-from.X, to.Y-from.Y) / r.step)
+	for n := 0.0; n < steps; n++ {
+		i := r.index(plane.Point{X: from.X + (to.X-from.X)*n/steps, Y: from.Y + (to.Y-from.Y)*n/steps})
+		if r.taken[i] && r.place[i] != r.place[r.index(from)] {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *raster) fits(col, row int, allowed func(place int) bool) bool {
@@ -203,7 +215,7 @@ func (r *raster) take(a plane.Point, box bool) {
 }
 
 // number puts a number at each name: within its places if that is near; else, with a line to it, near by where no place
-// is; else where no outline is; else anywhere in or outside.
+// is; else where no outline is; else anywhere in or outside. Other pieces of an outline have its number if it fits there.
 func (d *drawing) number(p Panel, r *raster, at []plane.Point) {
 	of := map[int]int{-1: 0} // the outlines, from 1
 	for n, places := range p.Outlines {
@@ -211,31 +223,71 @@ func (d *drawing) number(p Panel, r *raster, at []plane.Point) {
 			of[i] = n + 1
 		}
 	}
+	piece := r.pieces(of)
+	put := func(a plane.Point, n int) {
+		r.take(a, true)
+		d.Names = append(d.Names, text{number(a.X), number(a.Y + 0.35*r.font), "name", strconv.Itoa(n + 1)})
+	}
 	for n, name := range p.Names {
-		own := func(place int) bool {
-			return place == name.Place || place >= 0 && of[place] > 0 && of[place] == of[name.Place]
-		}
+		own := func(place int) bool { return place >= 0 && piece(place) == piece(name.Place) }
 		from := r.seen(name.Place, at[name.Place])
 		near := 5 * r.font
 		outside := func(place int) bool { return place < 0 }
-		a, ok := r.nearest(from, near/2, own)
-		if !ok {
-			a, ok = r.nearest(from, near, outside)
-		}
-		if !ok {
-			a, ok = r.nearest(from, near, func(place int) bool { return of[place] == 0 || own(place) })
-		}
-		if !ok {
-			a, ok = r.nearest(from, math.Inf(1), func(place int) bool { return outside(place) || own(place) })
+		free := func(place int) bool { return outside(place) || own(place) }
+		var a plane.Point
+		ok := false
+		for _, try := range []struct {
+			reach   float64
+			line    bool
+			allowed func(place int) bool
+		}{{near / 2, false, own}, {near, true, outside}, {near, true, func(place int) bool { return of[place] == 0 || own(place) }},
+			{math.Inf(1), true, free}, {math.Inf(1), false, free}} {
+			if !ok {
+				a, ok = r.nearest(from, try.reach, try.line, try.allowed)
+			}
 		}
 		if !ok { // the numbers fill what is outside
 			continue
 		}
-		if r.take(a, true); !own(r.place[r.index(a)]) {
+		if put(a, n); !own(r.place[r.index(a)]) {
 			d.Leaders = append(d.Leaders, r.leader(r.seen(name.Place, a), a)) // to its edge, so that its colour is seen
 		}
-		d.Names = append(d.Names, text{number(a.X), number(a.Y + 0.35*r.font), "", strconv.Itoa(n + 1)})
 	}
+	for n, name := range p.Names { // on the other pieces, where there is room
+		seen := map[int]bool{piece(name.Place): true}
+		for i := range at {
+			if of[i] == 0 || of[i] != of[name.Place] || seen[piece(i)] {
+				continue
+			}
+			seen[piece(i)] = true
+			own := func(place int) bool { return place >= 0 && piece(place) == piece(i) }
+			if a, ok := r.nearest(at[i], 5*r.font, false, own); ok {
+				put(a, n)
+			}
+		}
+	}
+}
+
+// pieces returns what names the piece that a place is of: the places of an outline that are seen side by side.
+func (r *raster) pieces(of map[int]int) func(place int) int {
+	to := map[int]int{}
+	piece := func(place int) int {
+		for next, ok := to[place]; ok; next, ok = to[place] {
+			place = next
+		}
+		return place
+	}
+	for n, a := range r.place {
+		for _, m := range []int{n + 1, n + r.cols} {
+			if m >= len(r.place) || of[a] == 0 || of[a] != of[r.place[m]] {
+				continue
+			}
+			if a, b := piece(a), piece(r.place[m]); a != b {
+				to[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	return piece
 }
 
 // seen returns the point nearest to another where a place is seen.
