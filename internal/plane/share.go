@@ -19,8 +19,16 @@ func Percent(v float64) string {
 func Rounded(v, err float64) float64 { return decimals(v, digits(err)) }
 
 // Outward returns an interval of shares to two digits of its half width, so that it holds all that it did.
-func Outward(low, high float64) (a, b float64) {
-	d := digits((high - low) / 2)
+func Outward(low, high float64) (a, b float64) { return outward(low, high, (high-low)/2) }
+
+// Brief prints a share and its interval for people: to one digit of the half width, or two up to 3.55.
+func Brief(v, low, high float64) (share, interval string) {
+	err := (high - low) / 2 / 0.355
+	return Exact(Rounded(v, err)), Interval(outward(low, high, err))
+}
+
+func outward(low, high, err float64) (a, b float64) {
+	d := digits(err)
 	step := math.Pow10(-d)
 	if a, b = decimals(low, d), decimals(high, d); a > low {
 		a = decimals(max(a-step, 0), d)

@@ -28,6 +28,16 @@ func TestRounding(t *testing.T) {
 			}
 		}
 	}
+	for _, c := range []struct {
+		v, low, high float64
+		want         string
+	}{
+		{0.363, 0.274, 0.458, "36 %, 27 to 46 %"}, {0.0316, 0.0098, 0.0532, "3.2 %, 0.9 to 5.4 %"}, {0.5, 0.5, 0.5, "50 %, 50 to 50 %"},
+	} {
+		if share, interval := Brief(c.v, c.low, c.high); share+", "+interval != c.want {
+			t.Errorf("%v, %v to %v is %s, %s, want %s", c.v, c.low, c.high, share, interval, c.want)
+		}
+	}
 	if got := Interval(Outward(0.0213, 0.3)); got != "2 to 30 %" {
 		t.Errorf("%q", got)
 	}

@@ -124,9 +124,10 @@ func TestLarge(t *testing.T) {
 	}
 	page := string(data)
 	for _, want := range []string{
-		"<title>&lt;a&gt;: 30 %, its part of 3 around b: 90.1 %, 81 to 95 %</title>", "<title>d: 10 %, 5 to 19 %</title>",
-		">1</text>", ">3 around b: 90.1 %, 81 to 95 %</text>", ">The map is about 2 km from the truth, and</text>", ">within 3 in nine of ten cases.</text>", ">Ranges are 90 % intervals.</text>",
+		"<title>&lt;a&gt;: 30 %, its part of 3 around b: 90 %, 81 to 95 %</title>", "<title>d: 10 %, 5 to 19 %</title>",
+		">1</text>", ">3 around b: 90 %, 81 to 95 %</text>", ">The map is about 2 km from the truth, and</text>", ">within 3 in nine of ten cases.</text>", ">Ranges are 90 % intervals.</text>",
 		"90 % interval</th>", ">400 reports, eps 4</text>", ">every place alike</span>", "Save as PNG", "@media print",
+		"<li>3 around b: 90\u00a0%, 81 to 95\u00a0%</li>", ".foot { display: none; }", // on the page, and in a saved picture
 		"<td>west</td><td>50 %</td><td>61 %</td><td>41 to 83 %</td><td>odd</td>",
 	} {
 		if !strings.Contains(page, want) {
@@ -155,8 +156,29 @@ func TestLarge(t *testing.T) {
 	first := regexp.MustCompile(`(?s)<div class="first">.*?</div>`).FindString(page)
 	if strings.Count(page, `<ul class="key"`) != 1 || !strings.Contains(first, `<ul class="key"`) || !strings.Contains(first, "for each place") ||
 		!strings.Contains(first, "Where people are") || strings.Contains(first, "guess, without a report") ||
-		!strings.Contains(page, ".first, tr, h2 { break-inside: avoid; }") {
+		!strings.Contains(page, ".large, ol, .colour { break-after: avoid; }") {
 		t.Errorf("the large map has the legend %q", first)
+	}
+}
+
+// TestListed: a page lists the largest of many parts, and says what the others have.
+func TestListed(t *testing.T) {
+	const k = 25
+	s := Sheet{Places: placesOf(t, `{"kind":"ring","n":25}`), Guess: make([]float64, k), Map: make([]float64, k)}
+	for i := range k {
+		s.Guess[i], s.Map[i], s.Inputs = 1.0/k, 1.0/k, append(s.Inputs, strconv.Itoa(i))
+		s.Groups = append(s.Groups, Part{Label: s.Inputs[i], Center: i, Places: []int{i}, Guess: 1.0 / k, Share: 1.0 / k})
+	}
+	for _, c := range []struct {
+		parts, rows int
+		want        string
+	}{{k, 20, "<h2>The 20 largest of 25 parts; the others have 20 % together</h2>"}, {20, 20, "<h2>The 20 parts of the map</h2>"}, {9, 0, ""}} {
+		s.Groups = s.Groups[:c.parts]
+		data, err := s.Encode("x.html")
+		page := string(data)
+		if rows := strings.Count(page, "<tr><td>"); err != nil || !strings.Contains(page, c.want) || rows != c.rows {
+			t.Errorf("%d parts: %v, %d rows, want %d and %q", c.parts, err, rows, c.rows, c.want)
+		}
 	}
 }
 

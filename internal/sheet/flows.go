@@ -16,7 +16,7 @@ func (p Picture) drawFlows() drawn {
 	with.In = slices.Concat(p.Places.In, p.Stops.In)
 	on, _ := with.Plane()
 	f := frameOf(on[:len(p.Places.In)], p.Places)
-	d := drawing{Title: p.Panels[0].Title, Thin: number(f.font() / 30), Spot: number(max(f.dot/5, 2))}
+	d := drawing{Title: p.Panels[0].Title, Note: p.Panels[0].Note, Thin: number(f.font() / 30), Spot: number(max(f.dot/5, 2))}
 	at := f.all(on)
 	seen := map[string]bool{}
 	var spots strings.Builder
@@ -52,11 +52,11 @@ func (p Picture) drawFlows() drawn {
 		}
 		if n < len(p.Panels[0].Names) {
 			m := way[len(way)/2]
-			d.Names = append(d.Names, text{number(m.X), number(m.Y + 0.35*font), "", strconv.Itoa(n + 1)})
+			d.Names = append(d.Names, text{number(m.X), number(m.Y + 0.35*font), "name", strconv.Itoa(n + 1)})
 		}
 	}
 	for n, name := range p.Stops.Names {
-		d.Names = append(d.Names, text{number(stops[n].X), number(stops[n].Y + 0.35*font), "", name})
+		d.Names = append(d.Names, text{number(stops[n].X), number(stops[n].Y + 0.35*font), "name", name})
 	}
 	return drawn{Title: p.Title, Text: p.Text, Panels: []drawing{d}, Large: true, width: f.width, height: f.height,
 		Legend: "The width of an arrow is the share of the population that goes that way: " + plane.Percent(most) + " is the widest. " +

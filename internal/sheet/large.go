@@ -44,10 +44,14 @@ func (d *drawing) enlarge(p Panel, f frame, marks []mark, order []int, at []plan
 			}
 		}
 		d.Bar = fmt.Sprintf("M%s %sv%sh%sv-%s", number(left+font/2), number(y-font/3), number(font/3), number(length*one), number(font/3))
-		d.Foot = append(d.Foot, text{number(left + font + length*one), number(y + font/4), "",
+		d.Names = append(d.Names, text{number(left + font + length*one), number(y + font/4), "scale",
 			strconv.FormatFloat(length, 'g', -1, 64) + " " + p.Unit})
 		y += 1.5 * font
 	}
+	box := func(bottom float64) string {
+		return fmt.Sprintf("%s %s %s %s", number(left), number(-margin*font), number(width), number(bottom+margin*font))
+	}
+	d.Box = box(y - font/2)
 	below := func(class string, x float64, words string) {
 		for _, line := range wrap(words, int((width-x-font)/(narrow*font))) {
 			d.Foot = append(d.Foot, text{number(left + x), number(y + font/4), class, line})
@@ -56,6 +60,7 @@ func (d *drawing) enlarge(p Panel, f frame, marks []mark, order []int, at []plan
 		}
 	}
 	for n, name := range p.Names {
+		d.Named = append(d.Named, strings.ReplaceAll(name.Text, " %", "\u00a0%"))
 		d.Foot = append(d.Foot, text{number(left + font/2), number(y + font/4), "strong", strconv.Itoa(n + 1)})
 		below("", 1.7*font, name.Text)
 	}
@@ -65,7 +70,7 @@ func (d *drawing) enlarge(p Panel, f frame, marks []mark, order []int, at []plan
 	for _, words := range p.Foot {
 		below("", font/2, words)
 	}
-	d.Box = fmt.Sprintf("%s %s %s %s", number(left), number(-margin*font), number(width), number(y+margin*font))
+	d.All = box(y)
 }
 
 // wrap breaks words into lines of so many letters; a number stays with its %.

@@ -61,11 +61,18 @@ func (p Page) HTML() ([]byte, error) {
 // page is the sheet as a page: one picture, if the places are flat.
 func (s Sheet) page() ([]byte, error) {
 	p := Page{Title: s.Title, Headline: s.Headline, Facts: s.Facts, Tables: s.Tables, Notes: s.Notes}
-	if t := partTable("Regions", s.Level, s.Regions); t.Rows != nil {
+	if t := partTable("Regions", "region", s.Level, s.Regions); t.Rows != nil {
 		p.Tables = append(p.Tables, s.apart(t))
 	}
-	if t := partTable("What the reports tell apart", s.Level, s.Groups); len(t.Rows) > 1 {
-		p.Tables = append(p.Tables, t)
+	if n := len(s.Groups); n > named { // else all are beside the map
+		title, most := fmt.Sprintf("The %d parts of the map", n), min(n, listed)
+		if rest := 0.0; n > most {
+			for _, g := range s.Groups[most:] {
+				rest += g.Share
+			}
+			title = fmt.Sprintf("The %d largest of %d parts; the others have %s together", most, n, plane.Percent(rest))
+		}
+		p.Tables = append(p.Tables, partTable(title, "places", s.Level, s.Groups[:most]))
 	}
 	if flows := s.flows(); flows.Flows != nil {
 		p.Pictures = append(p.Pictures, flows)
@@ -79,6 +86,9 @@ func (s Sheet) page() ([]byte, error) {
 	}
 	if s.Places.Flat() {
 		picture := Picture{Places: s.Places, Text: s.Coarse, Shapes: s.Shapes}
+		if s.Places.Kind == "grid" && s.Inputs[0] == "0" {
+			picture.Text = strings.TrimSpace(picture.Text + " Places are numbered from 0, row by row from the lower left.")
+		}
 		large := s.large("Where people are: the map")
 		large.Shares = s.Map
 		if s.Map != nil {
@@ -110,7 +120,9 @@ func (s Sheet) guess() Panel {
 func (s Sheet) large(title string) Panel {
 	p := Panel{Title: title}
 	if slices.ContainsFunc(slices.Concat(s.Groups, s.Regions), func(g Part) bool { return g.Known }) {
-		p.Foot = append(p.Foot, fmt.Sprintf("Ranges are %v %% intervals.", plane.Significant(100*s.Level, 12)))
+		level := fmt.Sprintf("%v %%", plane.Significant(100*s.Level, 12))
+		p.Foot = append(p.Foot, "Ranges are "+level+" intervals.")
+		p.Note = "Ranges are " + level + " intervals: a true share is in its interval in about " + level + " of cases."
 	}
 	if error, _, ok := strings.Cut(s.Headline, ". "); ok && (s.Error > 0 || s.Unexplained) { // its first sentence is about the map
 		p.Foot = append(p.Foot, error+".")
@@ -141,23 +153,24 @@ func (s Sheet) apart(t Table) Table {
 // earth is the mean radius in km, as cost.NewGreatCircle has it.
 const earth = 6371.0088
 
-// named is how many of the largest groups have their names on the map.
-const named = 5
+// named is how many of the largest groups have numbers on the map, and listed how many are in a table.
+const named, listed = 9, 20
 
 // percent prints a share, which is rounded already.
 func percent(v *real) string { return plane.Exact(float64(*v)) }
 
 // words says the share of a row, with its interval.
 func (r row) words() string {
-	text := percent(r.Share)
-	if r.Low != nil {
-		text += ", " + r.interval()
-	}
-	return text
+	share, interval := r.brief()
+	return strings.TrimSuffix(share+", "+interval, ", ")
 }
 
-func (r row) interval() string {
-	return plane.Interval(float64(*r.Low), float64(*r.High))
+// brief is the share of a row, and its interval or "".
+func (r row) brief() (share, interval string) {
+	if r.Low == nil {
+		return percent(r.Share), ""
+	}
+	return plane.Brief(float64(*r.Share), float64(*r.Low), float64(*r.High))
 }
 
 // describe sets what the map says at its places.
@@ -181,21 +194,16 @@ func (p *Panel) describe(s Sheet) {
 }
 
 // partTable lists parts in percent.
-func partTable(title string, level float64, parts []Part) Table {
+func partTable(title, of string, level float64, parts []Part) Table {
 	interval := fmt.Sprintf("%v %% interval", plane.Significant(100*level, 12))
-	t := Table{Title: title + ": the guess, the share, and the shares that agree with the reports",
-		Head: []string{"places", "guess", "share", interval}}
+	t := Table{Title: title, Head: []string{of, "guess", "share", interval}}
 	remarks := slices.ContainsFunc(parts, func(p Part) bool { return p.Remark != "" })
 	if remarks {
 		t.Head = append(t.Head, "remark")
 	}
 	for _, p := range parts {
-		r := Sheet{}.about("", p)
-		between := "-"
-		if p.Known {
-			between = r.interval()
-		}
-		line := []string{p.Label, plane.Percent(p.Guess), percent(r.Share), between}
+		share, interval := Sheet{}.about("", p).brief()
+		line := []string{p.Label, plane.Percent(p.Guess), share, cmp.Or(interval, "-")}
 		if remarks {
 			line = append(line, p.Remark)
 		}

@@ -93,9 +93,11 @@ type drawing struct {
 	Flows       []path
 	Thin        string // how wide lines around flows are
 	Outlines    []string
-	Names       []text // numbers
+	Names       []text   // numbers
+	Named       []string // what they are of
 	Leaders     []string
-	Foot        []text
+	Foot        []text // in a saved picture
+	All         string // the box with Foot
 	Bar         string
 	Large       bool
 	Line, Rim   string // how wide lines are, and what is around a number's
@@ -198,9 +200,8 @@ func (p Picture) draw() drawn {
 	}
 	d.Legend += "."
 	if grouped {
-		d.Legend += " An outline is around a group, places that the reports do not tell apart. A place in it has its part of the " +
-			"group's share, which is spread as the guess has it: the colour says how much there is for each place, and a group of " +
-			"many places may have more people in all than a place of another colour."
+		d.Text = strings.TrimSpace("An outline is around a group, places that the reports do not tell apart; pieces with one number are one " +
+			"group. The colour is for each place: a large pale group may have more people than a small dark one. " + d.Text)
 	}
 	for class := range shades {
 		d.Key = append(d.Key, key{class, plane.Percent(scale.above(class))})
