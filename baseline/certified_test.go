@@ -339,6 +339,11 @@ func TestSamplerErrors(t *testing.T) {
 	if baseline.DiskRadius(0, 1) != -1 || baseline.DiskRadius(3, math.NaN()) != -1 {
 		t.Error("the radius of nothing")
 	}
+	for eps, want := range map[float64][]int{1: {6, 10, 13, 16}, 4: {1, 2, 3}, 700: {1}, -1: nil} {
+		if got := baseline.DiskRadii(20, eps); !slices.Equal(got, want) {
+			t.Errorf("DiskRadii(20, %v) = %v, want %v", eps, got, want)
+		}
+	}
 }
 
 // TestGroupKPMFewGenres: a user of one genre cannot be held by it, and a world of one genre says nothing.

@@ -3,6 +3,7 @@ package baseline
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -56,6 +57,18 @@ func DiskRadius(side int, eps float64) int {
 	}
 	e := math.Exp(eps)
 	return int(math.Floor(float64(side) * (2*(s/e) + math.Sqrt(4*(s/e)*(s/e)+math.Pi*(s/e))) / math.Pi))
+}
+
+// DiskRadii returns the radii that a sweep in favour of the mechanism tries, ascending: 0.4, 0.6, 0.8 and 1 of
+// DiskRadius, rounded and at least 1. It is nil where DiskRadius is -1.
+func DiskRadii(side int, eps float64) (radii []int) {
+	full := DiskRadius(side, eps)
+	for _, share := range []float64{0.4, 0.6, 0.8, 1} {
+		if r := max(1, int(math.Round(share*float64(full)))); full >= 0 && !slices.Contains(radii, r) {
+			radii = append(radii, r)
+		}
+	}
+	return radii
 }
 
 // NewDisk returns the mechanism on a grid of rows x cols equal square cells, in row-major order, with a disk of the

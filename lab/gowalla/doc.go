@@ -41,9 +41,9 @@
 //
 // A map of everybody is another task than a sample of a user's own distribution. Of each of the 20 runs a server
 // estimates one, too: with [estimate.Map] and [estimate.EM] from the releases of the mixture and of randomised
-// response, with EM from all reports of the disk, and from the reports of the frequency oracles OUE and subset
-// selection, with their own estimate (unbiased, then the nearest distribution) and with Map and EM, which take the
-// counts of items as independent. Beside them stand the uniform map and one true check-in of each user, without
+// response, from all reports of the disk, with several radii, and from the reports of the frequency oracles OUE and
+// subset selection, by the exact likelihood of each and by their own estimate (unbiased, then the nearest distribution).
+// Beside them stand the uniform map and one true check-in of each user, without
 // privacy.
 //
 // # What is certified

@@ -73,23 +73,21 @@ func (e *estimating) add(reports, estimator, eps string, run int, theta func() (
 	e.jobs = append(e.jobs, job{at, theta})
 }
 
-// both adds the estimators of package estimate. Without a single count, which the sets of an oracle may leave, the
-// answer is the guess.
-func (e *estimating) both(reports, eps string, run int, p estimate.Problem) {
-	e.add(reports, byMap, eps, run, func() ([]float64, error) {
-		if slices.Max(p.Counts) == 0 {
-			return estimate.Guess(nil, len(p.Counts))
+// both adds the estimators of package estimate. variant, if any, follows their names. A problem is made when it is
+// solved: those of all runs would fill the memory.
+func (e *estimating) both(reports, variant, eps string, run int, problem func() (estimate.Problem, error)) {
+	e.add(reports, byMap+variant, eps, run, func() ([]float64, error) {
+		p, err := problem()
+		if err != nil {
+			return nil, err
 		}
 		r, err := estimate.Map(e.ctx, p, estimate.Settings{})
 		return r.Theta, err
 	})
-	e.em(reports, eps, run, p)
-}
-
-func (e *estimating) em(reports, eps string, run int, p estimate.Problem) {
-	e.add(reports, byEM, eps, run, func() ([]float64, error) {
-		if slices.Max(p.Counts) == 0 {
-			return estimate.Guess(nil, len(p.Counts))
+	e.add(reports, byEM+variant, eps, run, func() ([]float64, error) {
+		p, err := problem()
+		if err != nil {
+			return nil, err
 		}
 		r, err := estimate.EM(e.ctx, p)
 		return r.Theta, err
@@ -175,15 +173,14 @@ func (e *estimating) mechanisms(eps ldp.Epsilon, d design, column int) error {
 				p.Counts[j] = uint64(math.Round(x * float64(len(e.pop.Users))))
 			}
 			e.add(m.Name(), byRaw, eps.String(), t.run, func() ([]float64, error) { return estimate.Raw(p.Counts) })
-			e.both(m.Name(), eps.String(), t.run, p)
+			e.both(m.Name(), "", eps.String(), t.run, func() (estimate.Problem, error) { return p, nil })
 		}
 	}
 	return nil
 }
 
-// oracles are scored by their own estimate, and by those of package estimate. The latter take the counts of an oracle
-// as if they were independent: a channel whose row i has the weight of an own item at i, and that of another
-// elsewhere.
+// oracles are scored by their own estimate, and by those of package estimate, which take the exact likelihood of every
+// report.
 func (e *estimating) oracles(eps ldp.Epsilon) error {
 	k := e.pop.Cells()
 	for _, o := range []struct {
@@ -194,21 +191,19 @@ func (e *estimating) oracles(eps ldp.Epsilon) error {
 		if err != nil {
 			return err
 		}
-		own, other := oracle.Support()
-		channel, err := estimate.NewChannel(k, k, func(i int, dst []float64) {
-			for j := range dst {
-				dst[j] = other
-			}
-			dst[i] = own
-		})
-		if err != nil {
-			return err
-		}
 		for run := range e.cfg.Runs {
-			counts := make([]uint64, k)
+			counts, sets := make([]uint64, k), [][]int32{}
 			r := rand.New(e.chacha(o.name, eps.String(), run))
 			for _, x := range e.checkins(eps.String(), run) {
-				oracle.Draw(counts, x, r)
+				set := oracle.Report(nil, x, r)
+				for _, j := range set {
+					counts[j]++
+				}
+				sets = append(sets, set)
+			}
+			reports, err := baseline.NewReports(k, eps.Float64(), sets)
+			if err != nil {
+				return err
 			}
 			e.add(o.name, byOwn, eps.String(), run, func() ([]float64, error) {
 				theta := make([]float64, k)
@@ -217,36 +212,43 @@ func (e *estimating) oracles(eps ldp.Epsilon) error {
 				}
 				return baseline.Simplex(theta)
 			})
-			e.both(o.name, eps.String(), run, estimate.Problem{Counts: counts, Channel: channel, Geometry: e.geometry})
+			e.both(o.name, "", eps.String(), run, func() (estimate.Problem, error) {
+				_, kv := reports.Dims()
+				channel, err := estimate.NewChannel(k, kv, reports.Row)
+				return estimate.Problem{Counts: reports.Counts(), Channel: channel, Geometry: e.geometry}, err
+			})
 		}
 	}
 	return nil
 }
 
-// disk is the Disk Area Mechanism with all its reports, those from outside of the grid among them, and
-// expectation-maximization, as its authors have it.
+// disk is the Disk Area Mechanism with all its reports, those from outside of the grid among them, and several radii.
 func (e *estimating) disk(eps ldp.Epsilon) error {
 	if !slices.Contains(e.cfg.Methods, DiskArea) {
 		return nil
 	}
-	d, err := e.diskArea(eps)
-	if err != nil {
-		return err
-	}
-	k, n := e.pop.Cells(), d.Reports()
-	channel, err := estimate.NewChannel(k, n, d.Row)
-	if err != nil {
-		return err
-	}
-	law := make([]float64, n)
-	for run := range e.cfg.Runs {
-		counts := make([]uint64, n)
-		r := rand.New(e.chacha(string(DiskArea), eps.String(), run))
-		for _, x := range e.checkins(eps.String(), run) {
-			d.Row(x, law)
-			counts[draw(law, r)]++
+	for _, radius := range baseline.DiskRadii(e.side(), eps.Float64()) {
+		d, err := baseline.NewDisk(e.pop.Rows, e.pop.Cols, radius, eps.Float64())
+		if err != nil {
+			return err
 		}
-		e.em(DiskArea.Name(), eps.String(), run, estimate.Problem{Counts: counts, Channel: channel})
+		k, n := e.pop.Cells(), d.Reports()
+		channel, err := estimate.NewChannel(k, n, d.Row)
+		if err != nil {
+			return err
+		}
+		law := make([]float64, n)
+		for run := range e.cfg.Runs {
+			counts := make([]uint64, n)
+			r := rand.New(e.chacha(string(DiskArea), eps.String(), run))
+			for _, x := range e.checkins(eps.String(), run) {
+				d.Row(x, law)
+				counts[draw(law, r)]++
+			}
+			p := estimate.Problem{Counts: counts, Channel: channel, Geometry: e.geometry}
+			e.both(DiskArea.Name(), fmt.Sprintf(", radius %d", radius), eps.String(), run,
+				func() (estimate.Problem, error) { return p, nil })
+		}
 	}
 	return nil
 }

@@ -220,7 +220,8 @@ func TestEstimates(t *testing.T) {
 		t.Fatalf("no %s, %s, eps %s", reports, estimator, eps)
 		return Estimate{}
 	}
-	if want := 2 + 2*(3+3+3+3+1); len(res.Estimates) != want {
+	// A disk of eps 1 has two radii, and one of eps 6 has one: two estimators of each.
+	if want := 2 + 2*(3+3+3+3) + 2*(2+1); len(res.Estimates) != want {
 		t.Errorf("%d estimates, want %d", len(res.Estimates), want)
 	}
 	const tol = maxGap // distances are exact up to their gap

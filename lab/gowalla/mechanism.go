@@ -130,9 +130,11 @@ func (s *study) sampler(eps ldp.Epsilon, rule baseline.Sampler) (mechanism, erro
 
 // diskArea has the radius of its authors for a square grid; for another, that of a square of as many cells.
 func (s *study) diskArea(eps ldp.Epsilon) (*baseline.Disk, error) {
-	side := int(math.Round(math.Sqrt(float64(s.pop.Cells()))))
-	return baseline.NewDisk(s.pop.Rows, s.pop.Cols, baseline.DiskRadius(side, eps.Float64()), eps.Float64())
+	return baseline.NewDisk(s.pop.Rows, s.pop.Cols, baseline.DiskRadius(s.side(), eps.Float64()), eps.Float64())
 }
+
+// side is that of a square of as many cells.
+func (s *study) side() int { return int(math.Round(math.Sqrt(float64(s.pop.Cells())))) }
 
 // tunedScales is the number of masses that KPM is tuned over, from e^(-eps/2) to e^(eps/2).
 const tunedScales = 21

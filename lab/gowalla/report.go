@@ -135,7 +135,7 @@ func (r Result) estimateTable() report.Table {
 	t := report.Table{
 		Name: "estimates", Title: "Maps estimated from one report of each user",
 		Text: "W₁ to the truth, mean and standard deviation over the runs. A map is another task than a sample of a user's own distribution. raw: the reports as they are. map and EM: the estimators of " +
-			"package estimate, which see reports and public data alone; for OUE and subset selection they take the counts of items as independent. own: the unbiased estimate of the oracle, and the " +
+			"package estimate, which see reports and public data alone, and take the exact likelihood of every report. The disk's authors have its largest radius. own: the unbiased estimate of the oracle, and the " +
 			"nearest distribution. Nothing: the uniform map.",
 		Columns: []report.Column{
 			{Name: "reports"}, {Name: "estimator"}, {Name: "epsilon", Label: "ε"}, {Name: "w1", Label: "W₁", Unit: "cells"},

@@ -355,18 +355,9 @@ func (s *study) mechanisms(ctx context.Context, name string, eps ldp.Epsilon) ([
 	}
 }
 
-// shares of the radius that the authors' formula gives, for the sweep.
-var shares = []float64{0.4, 0.6, 0.8, 1}
-
 // discs are the Disk Area Mechanism with several radii.
 func (s *study) discs(eps float64) (all []mechanism, err error) {
-	full, last := baseline.DiskRadius(s.cfg.Side, eps), 0
-	for _, share := range shares {
-		radius := max(1, int(math.Round(share*float64(full))))
-		if radius == last {
-			continue
-		}
-		last = radius
+	for _, radius := range baseline.DiskRadii(s.cfg.Side, eps) {
 		d, err := baseline.NewDisk(s.cfg.Side, s.cfg.Side, radius, eps)
 		if err != nil {
 			return nil, err
