@@ -74,7 +74,7 @@ func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, cen
 func (f *fit) group(ctx context.Context, g *Geometry, theta []float64, n int) (groups, error) {
 	weight := make([]float64, len(theta))
 	for i, t := range theta {
-		weight[i] = t/2 + f.prior[i]/2
+		weight[i] = t/2 + f.within[i]/2
 	}
 	of, centers, err := g.Groups(ctx, weight, n)
 	by := groups{of: of, centers: centers, size: make([]float64, len(centers))}
@@ -87,7 +87,7 @@ func (f *fit) group(ctx context.Context, g *Geometry, theta []float64, n int) (g
 // rough returns a map after a few steps of EM.
 func (f *fit) rough(ctx context.Context) ([]float64, error) {
 	k, kv := f.channel.Dims()
-	theta := append([]float64(nil), f.prior...)
+	theta := slices.Clone(f.within)
 	q, g := make([]float64, kv), make([]float64, k)
 	for range roughSteps {
 		if ctx.Err() != nil {
@@ -112,14 +112,17 @@ func (f *fit) rough(ctx context.Context) ([]float64, error) {
 func (f *fit) coarse(by groups, outputs groups) *fit {
 	out := *f
 	n, m := len(by.centers), len(outputs.centers)
-	out.prior = by.sum(f.prior)
-	out.counts, out.guess = outputs.sum(f.counts), outputs.sum(f.guess)
+	out.prior, out.counts, out.guess = by.sum(f.prior), outputs.sum(f.counts), make([]float64, m)
+	if f.even != nil {
+		out.even = by.sum(f.even)
+	}
 	if f.first != nil {
 		out.first = by.sum(f.first)
 	}
 	rows := make([]float64, 0, n*m)
-	f.channel.means(by, f.prior, func(_ int, law []float64) { rows = append(rows, outputs.sum(law)...) })
+	f.channel.means(by, f.within, func(_ int, law []float64) { rows = append(rows, outputs.sum(law)...) })
 	out.channel = &Channel{k: n, kv: m, rows: rows}
+	out.channel.forward(out.prior, out.guess)
 	return &out
 }
 

@@ -122,7 +122,7 @@ func newDiscFit(ctx context.Context, g *Geometry) (*discFit, error) {
 	if k > discPlaces {
 		even := slices.Repeat([]float64{1}, k)
 		var err error
-		if by, err = (&fit{prior: even}).group(ctx, g, even, discPlaces); err != nil {
+		if by, err = (&fit{within: even}).group(ctx, g, even, discPlaces); err != nil {
 			return nil, err
 		}
 	}

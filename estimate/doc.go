@@ -30,7 +30,8 @@
 // exp(-D/l), less its mean over the places, or the square of that, for smooth maps. Fisher scoring finds the mode of f
 // given the counts, and Laplace's approximation gives the evidence. Map is the average, by evidence, of the modes for
 // seven such kernels and five roughnesses tau, and of the guess u itself. The prior weight of the guess is 0.5, and
-// those of models fall with the roughness. A model has to explain the counts better than the guess does to outweigh it.
+// those of models fall with the roughness. A model has to explain the counts better than the guess does to outweigh it. A
+// prior may be wrong: beside one that is not even, the even map and its models have a weight of 0.05 together.
 //
 // With Settings.Draws, Map also draws maps from the posterior, by elliptical slice sampling around each mode. The mean
 // distance of draws to the map is how far the truth is expected to be; package estimate/atlas says so in words. lab's

@@ -28,7 +28,7 @@ func (a average) draws(n int) [][]float64 {
 	logs := slices.Repeat([]float64{math.Inf(-1)}, len(a.logs))
 	for m, f := range a.fits {
 		if f != nil {
-			logs[m] = a.logs[m] + roughnesses[(m-1)%len(roughnesses)]
+			logs[m] = a.logs[m] + roughnesses[(m%family-1)%len(roughnesses)]
 		}
 	}
 	if n == 0 || math.IsInf(slices.Max(logs), -1) {

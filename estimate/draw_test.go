@@ -75,8 +75,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestDraws: as many as are asked for, distributions, the same bits on any number of threads, none at a place of prior
-// 0, and a map that does not depend on them.
+// TestDraws: as many as are asked for, distributions, the same bits on any number of threads, and a map that does not depend on them.
 func TestDraws(t *testing.T) {
 	grid, err := cost.NewGrid(5, 5, 1)
 	if err != nil {
@@ -112,11 +111,6 @@ func TestDraws(t *testing.T) {
 		for _, list := range [][][]float64{got.Draws, got.Before} {
 			for _, d := range list {
 				checkDistribution(t, d, 25)
-				for i, v := range d {
-					if prior[i] == 0 && v != 0 {
-						t.Errorf("place %d of prior 0 has %v", i, v)
-					}
-				}
 			}
 		}
 		old := runtime.GOMAXPROCS(1)

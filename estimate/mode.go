@@ -35,11 +35,12 @@ type fit struct {
 	prior   []float64
 	guess   []float64 // prior P
 	slack   float64   // rounding of a log-likelihood
-	// Where kernels are fitted side by side, first is the map that they begin at, chosen are the models to fit, and foremost is
-	// the kernel of the likeliest. Else first is nil.
-	first    []float64
-	chosen   []bool
-	foremost int
+	even    []float64 // the even map, beside a prior that is not even; else nil
+	within  []float64 // how mass is spread within groups: the prior, with some of the even map
+	// Where kernels are fitted side by side, first is the map that they begin at, and known are log-weights that are likely to
+	// be near those of the models, -Inf for those to leave out. Else both are nil.
+	first []float64
+	known []float64
 
 	kernel
 	fresh bool // no model of this K is done

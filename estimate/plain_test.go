@@ -5,9 +5,33 @@ import (
 	"slices"
 )
 
-// plainMap is the algorithm of Map written out: dense loops, Gaussian elimination, Jacobi rotations, no cache, steps to
-// the end.
+// plainMap is the algorithm of Map written out, for a prior that is not even.
 func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, weights []float64) {
+	logs, maps := plainModels(counts, rows, dist, prior)
+	even, more := plainModels(counts, rows, dist, slices.Repeat([]float64{1 / float64(len(prior))}, len(prior)))
+	for _, v := range even {
+		logs = append(logs, v+math.Log(.05/.95))
+	}
+	maps = append(maps, more...)
+	weights = make([]float64, len(logs))
+	largest, sum := slices.Max(logs), 0.0
+	for m, v := range logs {
+		weights[m] = math.Exp(v - largest)
+		sum += weights[m]
+	}
+	theta = make([]float64, len(prior))
+	for m := range weights {
+		weights[m] /= sum
+		for i := range theta {
+			theta[i] += weights[m] * maps[m][i]
+		}
+	}
+	return theta, weights
+}
+
+// plainModels returns the log-weights and the maps of the models of a prior: dense loops, Gaussian elimination, Jacobi
+// rotations, no cache, steps to the end.
+func plainModels(counts []uint64, rows, dist [][]float64, prior []float64) (logs []float64, maps [][]float64) {
 	k, kv := len(rows), len(counts)
 	n := 0.0
 	for _, c := range counts {
@@ -39,7 +63,7 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 	unit := near[(k-1)/2]/2 + near[k/2]/2
 
 	first, _ := likelihood(prior)
-	logs, maps := []float64{0}, [][]float64{prior}
+	logs, maps = []float64{first}, [][]float64{prior}
 	taus, rough := []float64{.3, .6, 1.2, 2.4, 4}, 0.0
 	for _, tau := range taus {
 		rough += math.Exp(-tau)
@@ -150,24 +174,11 @@ func plainMap(counts []uint64, rows, dist [][]float64, prior []float64) (theta, 
 					break
 				}
 			}
-			logs = append(logs, v-first-logdet/2-tau-math.Log(7*rough))
+			logs = append(logs, v-logdet/2-tau-math.Log(7*rough))
 			maps = append(maps, theta)
 		}
 	}
-	weights = make([]float64, len(logs))
-	largest, sum := slices.Max(logs), 0.0
-	for m, v := range logs {
-		weights[m] = math.Exp(v - largest)
-		sum += weights[m]
-	}
-	theta = make([]float64, k)
-	for m := range weights {
-		weights[m] /= sum
-		for i := range theta {
-			theta[i] += weights[m] * maps[m][i]
-		}
-	}
-	return theta, weights
+	return logs, maps
 }
 
 // plainSolve eliminates without pivots, which a positive definite matrix allows. m is the matrix and the right side.

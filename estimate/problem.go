@@ -28,7 +28,7 @@ type Problem struct {
 	// Channel holds the law of a release for each of the k inputs.
 	Channel *Channel
 	// Prior is a public distribution over the inputs, the guess without any release, in any unit: finite, not negative,
-	// with a positive sum. Nil is uniform. A place of prior 0 keeps mass 0 in Map.
+	// with a positive sum. Nil is uniform. Map gives mass to a place of prior 0 only if the counts say so.
 	Prior []float64
 	// Geometry holds the distances between inputs. Map needs it; the other estimators do not use it.
 	Geometry *Geometry

@@ -146,7 +146,7 @@ func TestCoarseRows(t *testing.T) {
 			return by
 		}
 		by, outputs := draw(k), draw(kv)
-		f := &fit{channel: c, prior: prior, counts: make([]float64, kv), guess: make([]float64, kv)}
+		f := &fit{channel: c, prior: prior, within: prior, counts: make([]float64, kv), guess: make([]float64, kv)}
 		mass, m := by.sum(prior), len(outputs.centers)
 		want := make([]float64, len(by.centers)*m)
 		for i, a := range by.of {

@@ -32,15 +32,15 @@ func (f *fit) trial(ctx context.Context, g *Geometry, by groups, a average, draw
 	if err != nil {
 		return nil, err
 	}
-	t.Map = groups.expand(g, f.prior, fitted.theta())[0]
+	t.Map = groups.expand(g, f.within, fitted.theta())[0]
 	return t, nil
 }
 
 // detailed is a draw of groups with what the likeliest model does within each: the logarithm of a place, given that of the
 // place in the middle, has so much of the roughness left that the two differ as the kernel says.
 func (by groups) detailed(g *Geometry, a average, draw []float64, r *rand.Rand) []float64 {
-	best := 1 + argmax(a.logs[1:])
-	tau, c := roughnesses[(best-1)%len(roughnesses)], kernels[(best-1)/len(roughnesses)]
+	best := a.likeliest()%family - 1
+	tau, c := roughnesses[best%len(roughnesses)], kernels[best/len(roughnesses)]
 	x, row := make([]float64, len(draw)), make([]float64, len(draw))
 	for a, places := range by.members() {
 		row = g.dist.Row(by.centers[a], row)
