@@ -226,6 +226,27 @@ func TestMapLaws(t *testing.T) {
 	})
 }
 
+// TestWrongPrior: where the reports speak against the prior, the text says that the map does without it.
+func TestWrongPrior(t *testing.T) {
+	ctx := context.Background()
+	m, p := designed(t, `{"kind":"ring","n":12}`, policy.Mixture)
+	w, err := Assume(ctx, p, rowsOf(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior := []float64{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0}
+	for wrong, counts := range map[bool][]uint64{
+		true:  {100, 400, 800, 1600, 3200, 1600, 800, 400, 100, 100, 100, 100},
+		false: {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+	} {
+		got, err := w.Map(ctx, counts, Settings{Prior: prior})
+		text := got.Assumes("prior.csv")
+		if err != nil || strings.Contains(text, "Models that do without the guess") != wrong {
+			t.Errorf("%v: %v: %s", counts, err, text)
+		}
+	}
+}
+
 // TestBiased: only the map of a policy of projection mode says that it is biased.
 func TestBiased(t *testing.T) {
 	ctx := context.Background()

@@ -92,9 +92,12 @@ func (m Map) Assumes(prior string) string {
 	}
 	switch m.Estimator {
 	case ByMap:
-		guess := 0.0
+		guess, even := 0.0, 0.0
 		for _, m := range m.Models {
-			if m.Guess() {
+			switch {
+			case m.Even:
+				even += m.Weight
+			case m.Guess():
 				guess += m.Weight
 			}
 		}
@@ -103,6 +106,9 @@ func (m Map) Assumes(prior string) string {
 			text += fmt.Sprintf("The guess (%s) has next to no weight: the reports speak against it. ", prior)
 		} else {
 			text += fmt.Sprintf("The guess (%s) has a weight of %s. ", prior, plane.Percent(guess))
+		}
+		if even > 0.5 {
+			text += fmt.Sprintf("Models that do without the guess have %s: it helps little. ", plane.Percent(even))
 		}
 		text += estimated
 	case ByEM:

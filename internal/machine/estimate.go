@@ -150,6 +150,7 @@ type model struct {
 	Roughness number `json:"roughness"`
 	Weight    number `json:"weight"`
 	Smooth    bool   `json:"smooth,omitempty"`
+	Even      bool   `json:"even,omitempty"`
 }
 
 func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, error) {
@@ -233,7 +234,7 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		theta := numbers(r.Shares)
 		ans.Map = &theta
 		for _, m := range r.Models {
-			ans.Models = append(ans.Models, model{number(m.Length), number(m.Roughness), number(m.Weight), m.Smooth})
+			ans.Models = append(ans.Models, model{number(m.Length), number(m.Roughness), number(m.Weight), m.Smooth, m.Even})
 		}
 		if r.Signal != nil {
 			ans.Signal = r.Signal.String()

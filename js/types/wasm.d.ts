@@ -112,7 +112,7 @@ export interface EstimateAnswer {
   map: number[] | null;
   reason?: string;
   raw: number[];
-  models?: {length: number, roughness: number, weight: number}[];
+  models?: {length: number, roughness: number, weight: number, smooth?: boolean, even?: boolean}[];
   signal?: "none" | "weak" | "ok";
   /**
    * Distances of the truth: from the map on average, and in nine of ten cases at most, and from the guess on average, by the
