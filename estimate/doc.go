@@ -41,12 +41,11 @@
 //
 // Map is not the best everywhere. On broad, smooth maps of few devices, Raw is a little better.
 //
-// With k places and kv outputs, a step takes O(k^2 + k kv), plus the time for the runs of the channel. The matrix of a
-// step takes O(k + kv) for each run. Its Cholesky factor takes kv^3 / 6 operations, or fewer if the counts determine
-// few directions. Each model whose weight matters takes two or three factors. The processor time is
+// With k places and kv outputs, a step takes O(k^2 + k kv), plus the time for the runs of the channel. Each model whose
+// weight matters takes two or three factors of a matrix, of k^3 / 6 operations each. The processor time is
 //
-//	400 places  0.2 to 0.5 seconds
-//	900 places  1 to 6 seconds
+//	400 places  0.3 to 1 seconds
+//	900 places  2 to 6 seconds
 //
 // and is longest where there are enough devices to make the map clear. A tenth of the work depends on the distances
 // alone; a Geometry keeps its results.
