@@ -96,7 +96,7 @@ func TestCodes(t *testing.T) {
 		must(t, "", "aggregate", "-map", filepath.Join(dir, name), out, counts)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "map.html"))
-	for _, want := range []string{"epoch simulation: made-up people", "at most 73 % sure"} { // e/(1+e)
+	for _, want := range []string{"reports of made-up people", "at most 73 % sure"} { // e/(1+e)
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q in the page, %v", want, err)
 		}

@@ -32,7 +32,7 @@ func (w World) mapOf(ctx context.Context, p estimate.Problem, s Settings) (m Map
 	if m.Patches, err = w.Patches(ctx); err != nil {
 		return m, err
 	}
-	if err := m.resolve(ctx, p, w.places, w.flows); err != nil {
+	if err := m.resolve(ctx, p, w.places, w.flows, w.Distance); err != nil {
 		return m, err
 	}
 	if m.Signal != nil && m.alike() > 0.5 { // more reports would not make the most of it better

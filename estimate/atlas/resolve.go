@@ -26,13 +26,15 @@ const maxSquared = 1 << 25
 // each as the guess has it. From the whole to the places, the squares of a level are taken if the log-likelihood of the
 // picture so far is more than slack below that of the estimate, and if the counts support them: the three largest have
 // more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
-// (see estimate.Interval). A level that they do not support is left out. For a cost without a plane, the choice is
+// (see estimate.Interval). A level that they do not support is left out, but where the picture so far is farther from the
+// estimate than that is expected to be from the truth: what a picture leaves out is no more than what is not known. For a cost without a plane, the choice is
 // between the guess and the estimate. A single place is named by its interval, too, whatever squares are drawn. No
 // square divides a patch: see Map.Patches.
 //
 // Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is
 // drawn. Intervals of many pairs see the reports in groups.
-func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places, f *flows) (err error) {
+func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places, f *flows,
+	off func(ctx context.Context, a, b []float64) (float64, error)) (err error) {
 	k := len(m.Shares)
 	best := likelihood(p, m.Shares)
 	levels := at.Levels(k)
@@ -58,7 +60,14 @@ func (m *Map) resolve(ctx context.Context, p estimate.Problem, at plane.Places, 
 				return err
 			}
 			if !all { // smaller squares, at other borders, may still be settled
-				continue
+				if m.Error == nil || at.Ends != nil {
+					continue
+				}
+				if coarser, err := off(ctx, m.Shares, m.Drawn); err != nil {
+					return err
+				} else if coarser <= m.Error.Expected {
+					continue
+				}
 			}
 		}
 		m.Squares, m.Level, m.Of, m.Drawn = n, level, of, block(m.Estimate, of, n)

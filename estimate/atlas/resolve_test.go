@@ -50,10 +50,17 @@ func row(p plane.Places) plane.Places {
 	return p
 }
 
-// resolved is the map of an estimate.
+// resolved is the map of an estimate on a line.
 func resolved(p estimate.Problem, e Estimate, at plane.Places) (Map, error) {
 	m := Map{Estimate: e}
-	err := m.resolve(context.Background(), p, at, nil)
+	err := m.resolve(context.Background(), p, at, nil, func(_ context.Context, a, b []float64) (off float64, _ error) {
+		moved := 0.0
+		for i, v := range a {
+			moved += v - b[i]
+			off += math.Abs(moved)
+		}
+		return off, nil
+	})
 	m.Parts = partsOf(e, m.Drawn, m.Of, m.Squares)
 	return m, err
 }
@@ -69,6 +76,15 @@ func TestResolve(t *testing.T) {
 	}
 	if text := got.headline(name); text != "The reports do not settle which parts of the map have more people than in the guess." {
 		t.Errorf("of few: %s", text)
+	}
+	// Squares that reports do not settle are drawn while the picture is farther from the map than the map from the truth.
+	rough, r, at := problem(t, []uint64{44, 14, 11, 242, 633, 402, 10, 24, 18, 191, 249, 25, 18, 50, 37, 25}, 9)
+	for expected, squares := range map[float64]int{0: 16, 100: 6} {
+		e := r
+		e.Error = &Error{Expected: expected}
+		if got, err := resolved(rough, e, row(at)); err != nil || got.Squares != squares {
+			t.Errorf("with an error of %v: %d squares, want %d, %v", expected, got.Squares, squares, err)
+		}
 	}
 	many, r, at := problem(t, []uint64{100, 100, 100, 100, 100, 9000, 9000, 9000}, 1000)
 	got, err = resolved(many, r, row(at))

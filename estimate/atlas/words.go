@@ -76,7 +76,7 @@ func (m Map) Coarse() string {
 const small = 0.005
 
 // estimated is what holds of every map that a model makes.
-const estimated = "It is an estimate: how far it may be off is not proved."
+const estimated = "The map and its error are estimates: neither is proved."
 
 // Unexplained is what people are told of a map that is, in place of its error.
 const Unexplained = "No map explains these counts: honest reports are so far from every map less than once in a million times. " +

@@ -235,11 +235,12 @@ func (t Tally) outputs(c *cli.Command, counts aggregate.Counts) ([]device.Output
 	}
 	if t.Epoch != "" {
 		t.facts += ", epoch " + t.Epoch
-		if strings.HasPrefix(t.Epoch, aggregate.SimulatedEpoch) {
-			t.facts += ": made-up people"
-		}
 	}
-	page, err := t.output(c, t.sheet(fmt.Sprintf("The map of %s", shell.Plural(t.Reports, "report"))))
+	title := "The map of " + shell.Plural(t.Reports, "report")
+	if strings.HasPrefix(t.Epoch, aggregate.SimulatedEpoch) {
+		title += " of made-up people"
+	}
+	page, err := t.output(c, t.sheet(title))
 	if err != nil {
 		return nil, err
 	}

@@ -97,9 +97,10 @@ type charted struct {
 	distances places.Unit
 }
 
-// regionShare is the interval of a region.
+// regionShare is the share of a region in the map, and its interval.
 type regionShare struct {
-	Name string `json:"region"`
+	Name  string  `json:"region"`
+	Share float64 `json:"share"` // the likeliest one if there is no map
 	atlas.Region
 }
 
@@ -319,6 +320,14 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 		if m.Regions, err = intervals(ctx, w, counts, in.regions, s); err != nil {
 			return m, err
 		}
+		for n, r := range in.regions {
+			if m.Map != nil {
+				m.Regions[n].Share = 0
+				for i, v := range m.Map {
+					m.Regions[n].Share += v * r.Weights[i]
+				}
+			}
+		}
 	}
 	if c.IsSet("map") {
 		err = m.partsOf(ctx, w, counts, in.regions, s)
@@ -361,11 +370,13 @@ func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, r
 			return err
 		}
 		for n, r := range shares {
-			m.groups[n].Known, m.groups[n].Low, m.groups[n].High = true, r.Lower, r.Upper
+			g := &m.groups[n]
+			g.Known, g.Low, g.High = true, min(r.Lower, g.Share), max(r.Upper, g.Share)
 		}
 	}
 	for n, r := range m.Regions {
-		p := sheet.Part{Label: r.Name, Remark: r.remark(), Guess: r.Guess, Share: r.Likeliest, Known: true, Low: r.Lower, High: r.Upper}
+		p := sheet.Part{Label: r.Name, Remark: r.remark(), Guess: r.Guess, Share: r.Share, Known: true,
+			Low: min(r.Lower, r.Share), High: max(r.Upper, r.Share)}
 		for i, v := range regions[n].Weights {
 			if v > 0 {
 				p.Places = append(p.Places, i)
@@ -461,7 +472,7 @@ func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []pl
 		err = fmt.Errorf("-regions: %w", err)
 	}
 	for n, r := range shares {
-		list = append(list, regionShare{regions[n].Name, r})
+		list = append(list, regionShare{regions[n].Name, r.Likeliest, r})
 	}
 	return list, err
 }
@@ -547,15 +558,15 @@ func (r regionShare) remark() string {
 func (m charted) regionTable() sheet.Table {
 	t := sheet.Table{
 		Title: fmt.Sprintf("Regions: the shares that agree with the reports are in the %v %% interval", plane.Significant(100*m.Level, 12)),
-		Head:  []string{"region", "guess", "interval", "likeliest"},
+		Head:  []string{"region", "guess", "map", "interval"},
 	}
 	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Single })
 	if remarks {
 		t.Head = append(t.Head, "remark")
 	}
 	for _, r := range m.Regions {
-		row := []string{r.Name, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f to %.4f", r.Lower, r.Upper),
-			fmt.Sprintf("%.4f", r.Likeliest)}
+		row := []string{r.Name, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f", r.Share),
+			fmt.Sprintf("%.4f to %.4f", min(r.Lower, r.Share), max(r.Upper, r.Share))}
 		if remarks {
 			row = append(row, r.remark())
 		}
