@@ -127,7 +127,7 @@ func TestEstimateForms(t *testing.T) {
 		len(list(t, projected["raw"])) != 8 {
 		t.Errorf("of a projection policy: %v", projected)
 	}
-	prior := ask(t, "estimate", `{"policy":`+text(policy.Mixture)+counts+`,"prior":[0,1,1,1,1,1,1,1]}`)
+	prior := ask(t, "estimate", `{"policy":`+text(policy.Mixture)+counts+`,"estimator":"em","prior":[0,1,1,1,1,1,1,1]}`)
 	if got := list(t, prior["map"]); got[0] != 0 {
 		t.Errorf("a place of prior 0 has %v", got[0])
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -95,13 +94,6 @@ type charted struct {
 	note    string      // what the map assumes
 
 	distances places.Unit
-}
-
-// regionShare is the share of a region in the map, and its interval.
-type regionShare struct {
-	Name  string  `json:"region"`
-	Share float64 `json:"share"` // the likeliest one if there is no map
-	atlas.Region
 }
 
 // chartInput is what the flags name beside the reports.
@@ -317,16 +309,8 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	}
 	if in.regions != nil { // whatever the estimator
 		m.Level = in.level
-		if m.Regions, err = intervals(ctx, w, counts, in.regions, s); err != nil {
+		if m.Regions, err = intervals(ctx, w, counts, m.Map, in.regions, s); err != nil {
 			return m, err
-		}
-		for n, r := range in.regions {
-			if m.Map != nil {
-				m.Regions[n].Share = 0
-				for i, v := range m.Map {
-					m.Regions[n].Share += v * r.Weights[i]
-				}
-			}
 		}
 	}
 	if c.IsSet("map") {
@@ -461,22 +445,6 @@ func (m *charted) found(r atlas.Map, u places.Unit) {
 	m.Ends = plane.Marginals(m.places, m.Guess, m.Map)
 }
 
-func intervals(ctx context.Context, w atlas.World, counts []uint64, regions []plane.Region, s atlas.Settings) (
-	list []regionShare, err error) {
-	var weights [][]float64
-	for _, region := range regions {
-		weights = append(weights, region.Weights)
-	}
-	shares, err := w.Regions(ctx, counts, weights, s)
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("-regions: %w", err)
-	}
-	for n, r := range shares {
-		list = append(list, regionShare{regions[n].Name, r.Likeliest, r})
-	}
-	return list, err
-}
-
 // print writes the map for people: the answer in words, the parts that the reports tell apart, the largest first, and
 // the regions.
 func (m charted) print(out io.Writer, top int) error {
@@ -526,7 +494,7 @@ func (m charted) print(out io.Writer, top int) error {
 	}
 	fmt.Fprintf(out, "\nRegions: the true share is in the %[1]v %% interval in about %[1]v %% of cases. It rests on the reports alone.\n\n",
 		plane.Significant(100*m.Level, 12))
-	table := m.regionTable()
+	table := regionTable(m.Regions, m.Level)
 	fmt.Fprintln(w, tabbed(table.Head))
 	for _, row := range table.Rows {
 		fmt.Fprintln(w, tabbed(row))
@@ -542,37 +510,6 @@ func tabbed(cells []string) (text string) {
 		text += s
 	}
 	return text
-}
-
-// remark is what a reader of an interval must know.
-func (r regionShare) remark() string {
-	switch {
-	case r.Wide:
-		return "may be wider than need be"
-	case r.Single:
-		return "approximate: a single place"
-	}
-	return ""
-}
-
-func (m charted) regionTable() sheet.Table {
-	t := sheet.Table{
-		Title: fmt.Sprintf("Regions: the shares that agree with the reports are in the %v %% interval", plane.Significant(100*m.Level, 12)),
-		Head:  []string{"region", "guess", "map", "interval"},
-	}
-	remarks := slices.ContainsFunc(m.Regions, func(r regionShare) bool { return r.Wide || r.Single })
-	if remarks {
-		t.Head = append(t.Head, "remark")
-	}
-	for _, r := range m.Regions {
-		row := []string{r.Name, fmt.Sprintf("%.4f", r.Guess), fmt.Sprintf("%.4f", r.Share),
-			fmt.Sprintf("%.4f to %.4f", min(r.Lower, r.Share), max(r.Upper, r.Share))}
-		if remarks {
-			row = append(row, r.remark())
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
 }
 
 // sheet is the map as a file.
