@@ -134,8 +134,8 @@ func TestLarge(t *testing.T) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	if n := strings.Count(page, `class="edge"`); n != 1 {
-		t.Errorf("%d groups are drawn, want 1", n)
+	if n := strings.Count(page, `class="edge"`); n != 2 {
+		t.Errorf("%d outlines are drawn, want one of a group and one of a place", n)
 	}
 	bar := regexp.MustCompile(`class="bar" d="M\S+ \S+?v\S+h([0-9.]+)v`).FindStringSubmatch(page)
 	words := regexp.MustCompile(`>([0-9.]+) km</text>`).FindStringSubmatch(page)

@@ -34,8 +34,11 @@ func (d *drawing) enlarge(p Panel, f frame, marks []mark, order []int, at []plan
 		d.number(p, rasterOf(f, width, font, marks, order), at)
 	}
 	left, y := (f.width-width)/2, f.height+(margin+0.8)*font
-	if p.Unit != "" && p.PerUnit > 0 && f.dot > 0 {
-		one := p.PerUnit / f.side * pageUnits // page units for one of the unit
+	if p.Unit != "" && p.PerUnit > 0 {
+		one := p.PerUnit // page units for one of the unit, which are cells of a grid
+		if f.side > 0 {
+			one *= pageUnits / f.side
+		}
 		length := math.Pow10(int(math.Floor(math.Log10(width / 3 / one))))
 		for _, more := range []float64{5, 2} {
 			if more*length*one <= width/3 {

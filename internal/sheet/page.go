@@ -122,13 +122,18 @@ func (s Sheet) large(title string) Panel {
 	if slices.ContainsFunc(slices.Concat(s.Groups, s.Regions), func(g Part) bool { return g.Known }) {
 		level := fmt.Sprintf("%v %%", plane.Significant(100*s.Level, 12))
 		p.Foot = append(p.Foot, "Ranges are "+level+" intervals.")
-		p.Note = "Ranges are " + level + " intervals: a true share is in its interval in about " + level + " of cases."
+		p.Note = "Ranges are " + level + " intervals: a true share is in its interval in about " + level + " of cases. The " +
+			"share of the map need not be in the middle."
 	}
 	if error, _, ok := strings.Cut(s.Headline, ". "); ok && (s.Error > 0 || s.Unexplained) { // its first sentence is about the map
 		p.Foot = append(p.Foot, error+".")
 	}
 	p.Foot = append(p.Foot, s.Facts)
-	switch s.places().Kind {
+	switch places := s.places(); places.Kind {
+	case "grid":
+		if places.Rows == places.Cols {
+			p.Unit, p.PerUnit = "cells", 1
+		}
 	case "greatcircle":
 		p.Unit, p.PerUnit = "km", 360/(2*math.Pi*earth)
 	case "points":
@@ -183,8 +188,9 @@ func (p *Panel) describe(s Sheet) {
 		}
 		p.Titles = append(p.Titles, title)
 	}
+	groups := slices.ContainsFunc(s.Groups, func(g Part) bool { return len(g.Places) > 1 })
 	for n, g := range s.Groups {
-		if len(g.Places) > 1 {
+		if groups { // a place by itself beside groups has an outline, too
 			p.Outlines = append(p.Outlines, g.Places)
 		}
 		if n < named && len(s.Groups) > 1 {

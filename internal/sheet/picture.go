@@ -200,8 +200,8 @@ func (p Picture) draw() drawn {
 	}
 	d.Legend += "."
 	if grouped {
-		d.Text = strings.TrimSpace("An outline is around a group, places that the reports do not tell apart; pieces with one number are one " +
-			"group. The colour is for each place: a large pale group may have more people than a small dark one. " + d.Text)
+		d.Text = strings.TrimSpace("An outline is around a group, places that the reports do not tell apart, or around a single place; pieces " +
+			"with one number are one group. The colour is for each place: a large pale group may have more people than a small dark one. " + d.Text)
 	}
 	for class := range shades {
 		d.Key = append(d.Key, key{class, plane.Percent(scale.above(class))})

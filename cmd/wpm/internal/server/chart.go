@@ -403,7 +403,7 @@ func worldOf(ctx context.Context, p policy.Policy, assume bool) (atlas.World, er
 }
 
 // errorText says how far off the map and the guess are, to two digits; "" if the places have no distances.
-func errorText(m atlas.Estimate, prior string, u places.Unit) string {
+func errorText(m atlas.Map, prior string, u places.Unit) string {
 	e := m.Error
 	switch {
 	case m.Unexplained:
@@ -412,9 +412,13 @@ func errorText(m atlas.Estimate, prior string, u places.Unit) string {
 		return ""
 	}
 	name, scale := u.Distances()
+	more := ""
+	if m.Coarser > 0.1*e.Expected {
+		more = fmt.Sprintf("Its picture is drawn in parts, and may be up to %.2g %s farther. ", scale*m.Coarser, name)
+	}
 	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases. "+
-		"The guess, made without reports (%s), is about %.2g %s from the truth. ",
-		scale*e.Expected, name, scale*e.Within90, name, prior, scale*e.Guess, name)
+		"%sThe guess, made without reports (%s), is about %.2g %s from the truth. ",
+		scale*e.Expected, name, scale*e.Within90, name, more, prior, scale*e.Guess, name)
 }
 
 // ofDistances says what the distances of errorText are.
@@ -423,16 +427,15 @@ const ofDistances = "A distance is how far people would have to move, on average
 // coarse says how fine the picture is: it may be coarser than the error of the map lets one think.
 func (m charted) coarse() string {
 	text := m.fine.Coarse()
-	if name, scale := m.distances.Distances(); m.fine.Error != nil && !m.Unexplained && m.fine.Coarser > 0.1*m.fine.Error.Expected {
-		text += fmt.Sprintf(" Within a part, people are spread as in the guess, which may put the picture up to %.2g %s farther from the truth.",
-			scale*m.fine.Coarser, name)
+	if m.fine.Squares < len(m.fine.Shares) {
+		text += " Within a part, people are spread as in the guess."
 	}
 	return strings.TrimSpace(text)
 }
 
 // found takes over a map.
 func (m *charted) found(r atlas.Map, u places.Unit) {
-	text := errorText(r.Estimate, m.Prior, u)
+	text := errorText(r, m.Prior, u)
 	if r.Error != nil && !r.Unexplained && u.P == 1 {
 		text += ofDistances
 	}

@@ -399,7 +399,7 @@ func (r row) output(c *cli.Command) ([]device.Output, error) {
 	for n, m := range r.Epochs {
 		s := r.charts[n].sheet("")
 		s.Raw, s.Outputs = nil, s.Inputs // reports of several epochs are no shares of one
-		q.Steps = append(q.Steps, sheet.Step{Epoch: m.Epoch, Note: errorText(r.charts[n].fine.Estimate, r.charts[n].Prior, r.unit), Sheet: s})
+		q.Steps = append(q.Steps, sheet.Step{Epoch: m.Epoch, Note: errorText(r.charts[n].fine, r.charts[n].Prior, r.unit), Sheet: s})
 	}
 	data, err := q.Encode(c.String("map"))
 	if err != nil {
