@@ -19,9 +19,12 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/cost/costio"
+	"github.com/wpm-go/wpm/internal/city"
 	_ "github.com/wpm-go/wpm/internal/numtest"
 	"github.com/wpm-go/wpm/lab/report"
 	"github.com/wpm-go/wpm/lab/ring"
+	"github.com/wpm-go/wpm/lab/rivals"
+	"github.com/wpm-go/wpm/mincostflow"
 )
 
 // line is three points of the line at 0, 1 and 3, and users of all kinds.
@@ -294,6 +297,52 @@ type short struct{ sampler }
 
 func (short) Measure() []float64 { return []float64{1} }
 
+// The maps of a city are those of package rivals, which makes the same city by itself, and the even map is as far from
+// the truth of the scores of users as both say.
+func TestMaps(t *testing.T) {
+	const side, users, seed = 6, 80, 3
+	c, err := city.Generate(seed, users, side, side)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &cost.Dense{K: side * side, Kv: side * side}
+	for i := range d.K {
+		for j := range d.K {
+			d.Data = append(d.Data, math.Hypot(float64(i/side-j/side), float64(i%side-j%side)))
+		}
+	}
+	data := Data{Distance: d, P: 1, Same: true}
+	for _, u := range c.Users {
+		mu := make([]float64, d.K)
+		for n, i := range u.Cells {
+			mu[i] = float64(u.Counts[n])
+		}
+		data.Users = append(data.Users, User{Mu: mu})
+	}
+	res := run(t, data, Config{Epsilons: []string{"1", "4"}, Methods: []Method{GeoInd, Response}, Maps: MapMethods(), Seeds: 1,
+		Seed: seed, Metrics: []string{"w1"}})
+	want, err := rivals.Run(t.Context(), rivals.Config{Epsilons: []string{"1", "4"}, Devices: users, Side: side, Runs: 1, Seed: seed,
+		Methods: res.Maps.Config.Methods})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Distances differ by roundings, which the estimators may enlarge.
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6 }
+	if len(res.Maps.Rows) != len(want.Rows) || len(want.Rows) < 2*(3+7*2) || !near(res.Maps.Guess, want.Guess) {
+		t.Fatalf("%d rows, the even map %v; there %d, %v", len(res.Maps.Rows), res.Maps.Guess, len(want.Rows), want.Guess)
+	}
+	for n, a := range res.Maps.Rows {
+		b := want.Rows[n]
+		if a.Method != b.Method || a.Reading != b.Reading || a.Epsilon != b.Epsilon || !near(a.Mean, b.Mean) || !near(a.Q90, b.Q90) {
+			t.Errorf("%+v, and there %+v", a, b)
+		}
+	}
+	even, err := mincostflow.Transport(t.Context(), d, slices.Repeat([]float64{1. / side / side}, d.K), res.Truth)
+	if err != nil || !near(even.Objective, res.Maps.Guess) {
+		t.Errorf("the even map is %v off (%v), and %v of the maps", even.Objective, err, res.Maps.Guess)
+	}
+}
+
 // Users in another order, and in other units, have the same scores.
 func TestUsersPermute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -328,7 +377,7 @@ func TestUsersPermute(t *testing.T) {
 // The folder: every number of long.csv is one of the result, laws read back are distributions in rows, and equal runs
 // write equal bytes on one core and on several.
 func TestReport(t *testing.T) {
-	cfg := Config{Epsilons: []string{"1/3", "3"}, Seeds: 2, Seed: 7, NPY: true, Metrics: []string{"w1"},
+	cfg := Config{Epsilons: []string{"1/3", "3"}, Seeds: 2, Seed: 7, NPY: true, Metrics: []string{"w1"}, Maps: MapMethods()[1:],
 		Out: filepath.Join(t.TempDir(), "a")}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	res := run(t, lineUsers(), cfg)
@@ -437,6 +486,21 @@ func TestErrors(t *testing.T) {
 		{"lambda", nil, Config{Lambda: math.NaN()}, ErrConfig},
 		{"gamma", nil, Config{Gamma: 0.5}, ErrConfig},
 		{"public", nil, Config{Public: []float64{1}}, ErrConfig},
+		{"map of none", nil, Config{Maps: []string{"wpm"}}, ErrConfig},
+		{"map of a method", nil, Config{Methods: []Method{"oue"}}, ErrConfig},
+		{"nothing at all", nil, Config{Methods: []Method{}}, ErrConfig},
+		{"map by a disk", nil, Config{Maps: []string{"dam"}}, ErrConfig},
+		{"map of large eps", nil, Config{Maps: []string{"oue"}, Epsilons: []string{"13"}}, ErrConfig},
+		{"map, one way", func(d *Data) { d.Distance.Data[1] = 2 }, Config{Maps: []string{"oue"}}, ErrConfig},
+		{"map of other outputs", func(d *Data) { d.Same = false }, Config{Methods: []Method{WPM}, Metrics: []string{"w1"},
+			Maps: []string{"oue"}}, ErrConfig},
+		{"map of many places", func(d *Data) {
+			const k = 1601
+			d.Distance = &cost.Dense{K: k, Kv: k, Data: make([]float64, k*k)}
+			for u := range d.Users {
+				d.Users[u].Mu = slices.Repeat([]float64{1}, k)
+			}
+		}, Config{Maps: []string{"oue"}}, ErrConfig},
 		{"public of nothing", nil, Config{Public: []float64{0, 0, 0}}, ErrConfig},
 	} {
 		d := lineUsers()

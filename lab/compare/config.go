@@ -16,6 +16,7 @@ type Config struct {
 	Out      string   `json:"out"`      // folder to write the report to; "": nothing is written
 	Epsilons []string `json:"epsilons"` // exact decimals or fractions, ascending; nil: 0.5, 1, 2, 4
 	Methods  []Method `json:"methods"`  // nil: all that need no setting and fit the data
+	Maps     []string `json:"maps"`     // of MapMethods; Methods may then be empty, but not nil; nil: none
 	Metrics  []string `json:"metrics"`  // kpm-tuned goes by the first; nil: w1, and tv and hit@1 if outputs are inputs
 
 	// what the base measure of WPM is for: uniform, minimax, average or mixed; "": uniform
@@ -115,7 +116,7 @@ func (c Config) resolve(d Data) (p plan, err error) {
 		return fail("Lambda is %v", c.Lambda)
 	case !(c.Gamma >= 1 && c.Gamma <= math.MaxFloat64):
 		return fail("Gamma is %v, want 1 or more", c.Gamma)
-	case len(c.Epsilons) < 1 || len(c.Epsilons) > maxEps || len(c.Methods) < 1 || len(c.Metrics) < 1:
+	case len(c.Epsilons) < 1 || len(c.Epsilons) > maxEps || len(c.Methods)+len(c.Maps) < 1 || len(c.Metrics) < 1:
 		return fail("%d Epsilons, %d Methods, %d Metrics", len(c.Epsilons), len(c.Methods), len(c.Metrics))
 	case c.Public != nil && len(c.Public) != d.Distance.K:
 		return fail("Public has %d numbers for %d inputs", len(c.Public), d.Distance.K)
@@ -146,26 +147,30 @@ func (c Config) resolve(d Data) (p plan, err error) {
 	return p, nil
 }
 
-// mapsOnly are mechanisms of lab/rivals whose reports are no places.
-var mapsOnly = []Method{"dam", "oue", "olh", "subset", "hierarchy"}
+// MapMethods returns the mechanisms that make maps of many reports, and no release of one place.
+func MapMethods() []string { return []string{"dam", "hierarchy", "subset", "olh", "oue"} }
 
 // checkMethods has the rules of Methods.
 func (p plan) checkMethods(d Data) error {
 	for i, m := range p.Methods {
 		switch f, known := p.forms[m]; {
 		case !known:
-			if slices.Contains(mapsOnly, m) {
-				return fmt.Errorf("%w: method %q makes maps of many reports, and no release of one place: wpm-lab rivals compares these",
-					ErrConfig, m)
-			}
-			names := Methods()
+			names := slices.Clone(Methods())
 			for _, o := range p.Own {
 				names = append(names, o.Name)
 			}
-			return fmt.Errorf("%w: method %q is not one of %v", ErrConfig, m, names)
+			return fmt.Errorf("%w: method %q is not one of %v, nor of %v, which make maps alone", ErrConfig, m, names, MapMethods())
 		case slices.Contains(p.Methods[:i], m):
 			return fmt.Errorf("%w: method %q is there twice", ErrConfig, m)
 		case f.same && !d.Same:
+			return fmt.Errorf("%w: method %q %s", ErrConfig, m, needSame)
+		}
+	}
+	for _, m := range p.Maps {
+		switch {
+		case !slices.Contains(MapMethods(), m):
+			return fmt.Errorf("%w: Maps: %q is not one of %v", ErrConfig, m, MapMethods())
+		case !d.Same:
 			return fmt.Errorf("%w: method %q %s", ErrConfig, m, needSame)
 		}
 	}
@@ -230,6 +235,7 @@ func (c Config) withDefaults(d Data) Config {
 	if c.Seeds == 0 {
 		c.Seeds = 20
 	}
+	c.Maps = slices.Clone(c.Maps)
 	c.Epsilons, c.Methods, c.Metrics = slices.Clone(c.Epsilons), slices.Clone(c.Methods), slices.Clone(c.Metrics)
 	return c
 }

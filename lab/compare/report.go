@@ -14,6 +14,7 @@ import (
 	"github.com/wpm-go/wpm/cost/costio"
 	"github.com/wpm-go/wpm/lab/figure"
 	"github.com/wpm-go/wpm/lab/report"
+	"github.com/wpm-go/wpm/lab/rivals"
 	"github.com/wpm-go/wpm/ldp"
 )
 
@@ -37,6 +38,9 @@ func (r Result) of(m Method, metric string) (rows []Row) {
 	}
 	return rows
 }
+
+const aboutMaps = "Each mechanism is read by estimate.Map and by the best of all its other readings; of several radii and " +
+	"kernels the best is chosen in hindsight. These laws are floats, and no integers certify them."
 
 // Report describes the result folder. The error is that of writing laws.
 func (r Result) Report() (report.Report, error) {
@@ -74,9 +78,15 @@ func (r Result) Report() (report.Report, error) {
 	for _, d := range r.Designs {
 		designs.Rows = append(designs.Rows, []any{d.Epsilon, d.Mass, d.Worst, d.Lower})
 	}
-	tables := []report.Table{users}
-	if maps.Rows != nil {
-		tables = append(tables, maps)
+	var tables []report.Table
+	for _, t := range []report.Table{users, maps, designs} {
+		if t.Rows != nil {
+			tables = append(tables, t)
+		}
+	}
+	if r.Maps != nil {
+		tables = append(tables, rivals.Table("estimates", "Maps of all reports", fmt.Sprintf("W₁ to the mean of all users, "+
+			"simulations: %d. %s The even map: %.4g.", c.Seeds, aboutMaps, r.Maps.Guess), r.Unit, r.Maps.Shown()))
 	}
 	out := report.Report{
 		Title: "A comparison of mechanisms",
@@ -87,7 +97,11 @@ func (r Result) Report() (report.Report, error) {
 			"A simulation: sampled maps are drawn from a seeded generator. Scores of users are exact.",
 			"long.csv and the laws hold numbers of single users: they are as private as the data.",
 		},
-		Tables: append(tables, designs), Figures: r.figures(), Seed: c.Seed, Settings: r.settings(),
+		Tables: tables, Figures: r.figures(), Seed: c.Seed, Settings: r.settings(),
+	}
+	if len(c.Methods) == 0 {
+		out.Lead = fmt.Sprintf("%d users, %d places. Maps of one report of each user.", len(r.IDs), r.Inputs)
+		out.Notes = []string{"A simulation: reports are drawn from a seeded generator."}
 	}
 	if slices.Contains(c.Methods, KPMTuned) {
 		out.Notes = append(out.Notes,
@@ -213,7 +227,7 @@ func (r Result) figures() (out []report.Figure) {
 	}
 	for _, name := range r.Config.Metrics {
 		m, err := parseMetric(name)
-		if err != nil {
+		if err != nil || len(r.Config.Methods) == 0 {
 			continue
 		}
 		label := m.label()
@@ -264,6 +278,7 @@ func (r Result) settings() []report.Setting {
 	for i, m := range c.Methods {
 		names[i] = string(m)
 	}
+	names = append(names, c.Maps...)
 	out := []report.Setting{
 		{Name: "data", Value: r.Source}, {Name: "cost of WPM", Value: fmt.Sprintf("distance to the power %v", r.P)},
 		{Name: "ε", Value: strings.Join(c.Epsilons, ", ")}, {Name: "mechanisms", Value: strings.Join(names, ", ")},

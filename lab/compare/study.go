@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,9 +14,11 @@ import (
 	"github.com/wpm-go/wpm/baseline"
 	"github.com/wpm-go/wpm/basemeasure"
 	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/estimate"
 	"github.com/wpm-go/wpm/internal/folder"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/lab/report"
+	"github.com/wpm-go/wpm/lab/rivals"
 	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/mincostflow"
 )
@@ -34,6 +37,10 @@ type Result struct {
 	Rows    []Row     `json:"rows"`    // methods in order, for each the eps, for each the metrics
 	Gap     float64   `json:"gap"`     // the largest certified gap of a W_r^r
 	laws    []laws
+
+	// Maps are readings of the reports of WPM in mixture mode, of Config.Maps, and of Methods that package rivals has; nil
+	// without Config.Maps. A run is a simulation of all reports.
+	Maps *rivals.Result `json:"maps,omitempty"`
 }
 
 // Design is the base measure of WPM at one eps, in W_P.
@@ -121,8 +128,16 @@ func Run(ctx context.Context, data Data, cfg Config) (Result, error) {
 	for _, u := range data.Users {
 		res.IDs = append(res.IDs, u.ID)
 	}
+	if len(p.Maps) > 0 {
+		if res.Maps, err = s.maps(); err != nil {
+			return Result{}, err
+		}
+	}
 	levels := make([]level, len(p.eps))
 	for i, e := range p.eps {
+		if len(p.Methods) == 0 {
+			break
+		}
 		if levels[i], err = design(ctx, s.cost, level{eps: e}, p.kind); err != nil {
 			return Result{}, err
 		}
@@ -187,6 +202,27 @@ func newStudy(ctx context.Context, data Data, p plan, mu [][]float64) (*study, e
 		}
 	}
 	return s, nil
+}
+
+// maps makes the maps of package rivals.
+func (s *study) maps() (*rivals.Result, error) {
+	w := &rivals.World{Distance: s.data.Distance, Cost: s.cost}
+	for _, mu := range s.mu {
+		places, shares := sparse(mu)
+		w.People = append(w.People, rivals.Person{Places: places, Shares: shares})
+	}
+	methods := append([]string{rivals.WPM}, s.plan.Maps...)
+	for _, m := range s.plan.Methods {
+		if m == GeoInd || m == Response {
+			methods = append(methods, string(m))
+		}
+	}
+	r, err := rivals.Run(s.ctx, rivals.Config{World: w, Epsilons: s.plan.Epsilons, Runs: s.plan.Seeds, Methods: methods,
+		Seed: s.plan.Seed, Progress: s.plan.Progress})
+	if errors.Is(err, rivals.ErrConfig) || errors.Is(err, estimate.ErrNoGeometry) {
+		err = fmt.Errorf("%w: maps: %w", ErrConfig, err)
+	}
+	return &r, err
 }
 
 // at scores one mechanism at one eps.

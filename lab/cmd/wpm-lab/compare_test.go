@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -62,6 +63,7 @@ type compareSettings struct {
 	Config struct {
 		Out                        string
 		Epsilons, Methods, Metrics []string
+		Maps                       []string
 		Objective                  string
 		Lambda, Gamma              float64
 		Rounds, Seeds              int
@@ -77,6 +79,10 @@ type compareSettings struct {
 		Method, Epsilon, Metric string
 		Users, Sampled          []float64
 		Mean                    float64
+	}
+	Maps struct {
+		Guess float64
+		Rows  []struct{ Method, Reading string }
 	}
 }
 
@@ -120,6 +126,13 @@ var compareRows = []struct {
 	}},
 	{"-channel CHANNEL -methods own,response", func(r, plain compareSettings) bool {
 		return r.Rows[0].Method == "own" && math.Abs(r.Rows[0].Mean-r.Rows[1].Mean) <= 1e-8 // rounded to integers in two ways
+	}},
+	{"-methods hierarchy,oue", func(r, plain compareSettings) bool {
+		return len(r.Rows) == 0 && slices.Equal(r.Config.Maps, []string{"hierarchy", "oue"}) && r.Maps.Guess > 0 &&
+			r.Maps.Rows[0].Method == "wpm" && r.Maps.Rows[len(r.Maps.Rows)-1].Method == "oue"
+	}},
+	{"-methods olh,response,uniform", func(r, plain compareSettings) bool {
+		return len(r.Rows) == 2 && r.Maps.Rows[len(r.Maps.Rows)-1].Method == "response"
 	}},
 	{"-p 2", func(r, plain compareSettings) bool {
 		return r.P == 2 && r.Rows[0].Mean != plain.Rows[0].Mean && r.Rows[1].Mean == plain.Rows[1].Mean
@@ -346,7 +359,12 @@ func TestCompareRefused(t *testing.T) {
 		{files + "-channel " + w.channel + " -eps 0.9", "are a factor e^1 apart, more than e^0.9"},
 		{files + "-channel " + w.costs + " -eps 1", "row 0 of the matrix sums to"},
 		{files + "-methods best", `method "best" is not one of [wpm wpm-mixture`},
-		{files + "-methods wpm,oue", `method "oue" makes maps of many reports, and no release of one place: wpm-lab rivals`},
+		{files + "-methods wpm,dam", "dam, the disk area mechanism, needs places that are a full grid"},
+		{files + "-methods oue,oue", `"oue", want each once`},
+		{files + "-methods oue -eps 13", "is 13, want at most 12"},
+		{files + "-methods oue -objective minimax", "-objective is of wpm"},
+		{files + "-methods oue -outputs " + w.outputs, `method "oue" needs outputs that are the inputs`},
+		{matrix("oneway.cost", "0,1\n2,0\n") + " -methods oue", "no distances between inputs"},
 		{files + "-methods wpm,wpm", `method "wpm" is there twice`},
 		{files + "-methods wpm,", `method ""`},
 		{files + "-methods=", "-methods: nothing is given"},
@@ -413,32 +431,54 @@ func TestCompareRefused(t *testing.T) {
 	}
 }
 
-// TestCompareCity: the table of a city in docs/compare.md is what its command prints, with the unit of distances.
-func TestCompareCity(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/compare.md")
+// TestComparePage: the tables of a city and of maps in docs/compare.md are what their commands print.
+func TestComparePage(t *testing.T) {
+	docs, err := filepath.Abs("../../../docs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, command, ok := strings.Cut(string(text), "\nwpm-lab compare -preset city ")
-	command, _, _ = strings.Cut(command, "\n")
-	if !ok {
-		t.Fatal("the page has no such command")
+	text, err := os.ReadFile(filepath.Join(docs, "compare.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	flags := strings.Fields(command)
-	flags[len(flags)-1] = t.TempDir() // after -o
-	out := must(t, "", append([]string{"compare", "-preset", "city", "-seeds", "1", "-npy=false"}, flags...)...)
-	head, table, _ := strings.Cut(out, "\n\n")
-	if !strings.HasSuffix(head, ", w in cell widths:") {
-		t.Errorf("no unit: %s", head)
-	}
-	table, _, _ = strings.Cut(table, "\n\n")
-	lines := strings.Split(table, "\n")
-	if len(lines) != 4 {
-		t.Fatalf("it prints %q", out)
-	}
-	for _, line := range lines {
-		if !strings.Contains(string(text), "\n"+strings.Repeat(" ", 4)+line+"\n") {
-			t.Errorf("the page has no line %q", line)
-		}
+	for _, tt := range []struct {
+		command, quick string
+		lines          int
+	}{
+		{"-preset city -eps", "-seeds 1 -npy=false", 4}, // the table has no simulated maps
+		{"-points colours.csv -distance manhattan -users votes.csv -eps 4 -seeds", "-npy=false", 14},
+	} {
+		t.Run(tt.command, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if strings.Contains(tt.command, "votes.csv") {
+				python, err := exec.LookPath("python3")
+				if err != nil {
+					t.Skip("the data come from a program in Python")
+				}
+				if out, err := exec.Command(python, filepath.Join(docs, "compare.py")).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			_, flags, ok := strings.Cut(string(text), "\nwpm-lab compare "+tt.command)
+			flags, _, _ = strings.Cut(flags, "\n")
+			if !ok {
+				t.Fatal("the page has no such command")
+			}
+			out := must(t, "", slices.Concat([]string{"compare"}, strings.Fields(tt.quick), strings.Fields(tt.command+flags))...)
+			if !strings.Contains(out, " in ") {
+				t.Errorf("no unit: %s", out)
+			}
+			_, table, _ := strings.Cut(out, "\n\n")
+			table, _, _ = strings.Cut(table, "\n\nAll laws")
+			lines := strings.Split(table, "\n")
+			if len(lines) != tt.lines {
+				t.Fatalf("it prints %q", out)
+			}
+			for _, line := range lines {
+				if line = strings.TrimRight(line, " "); line != "" && !strings.Contains(string(text), "\n    "+line+"\n") {
+					t.Errorf("the page has no line %q", line)
+				}
+			}
+		})
 	}
 }

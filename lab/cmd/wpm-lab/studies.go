@@ -770,15 +770,20 @@ func runRivals(ctx context.Context, c *cli.Command) (any, func(io.Writer) error,
 	return res, func(out io.Writer) error {
 		fmt.Fprintf(out, "W_1 to the truth in cell widths; %d cities of %d devices. The even map: %.2f.\n\n", res.Config.Runs,
 			res.Config.Devices, res.Guess)
-		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "eps\tmechanism\treading\tmean\tmedian\t90 %\t")
-		for _, x := range res.Rows {
-			mark := ""
-			if x.Best {
-				mark = "best reading"
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.3g\t%.3g\t%.3g\t%s\n", x.Epsilon, x.Method, x.Reading, x.Mean, x.Median, x.Q90, mark)
-		}
-		return w.Flush()
+		return printReadings(out, res.Rows)
 	}, nil
+}
+
+// printReadings tabulates maps of several mechanisms.
+func printReadings(out io.Writer, rows []rivals.Row) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "eps\tmechanism\treading\tmean\tmedian\t90 %\t")
+	for _, x := range rows {
+		mark := ""
+		if x.Best {
+			mark = "best reading"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.3g\t%.3g\t%.3g\t%s\n", x.Epsilon, x.Method, x.Reading, x.Mean, x.Median, x.Q90, mark)
+	}
+	return w.Flush()
 }
