@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/plane"
@@ -83,12 +82,12 @@ func (r Result) report(given []file) (files []file, err error) {
 	page := sheet.Page{
 		Title: "wpm demo: a private map of a synthetic city",
 		Headline: fmt.Sprintf("Each of %d made-up people of a made-up city of %d x %d cells reports one cell, drawn at random near the cells "+
-			"where they go. The reports make a map of where all of them are. %s These distances are W₁: how far people would have to be "+
-			"moved, on average, to make a map true.", r.Config.Users, r.Config.Rows, r.Config.Cols, r.Sentence()),
+			"where they go. The reports make a map of where all of them are. %s %s These distances are W₁: how far people would have to "+
+			"be moved, on average, to make a map true.", r.Config.Users, r.Config.Rows, r.Config.Cols, r.Sentence(), r.Learned.Stated()),
 		Pictures: pictures, Tables: r.tables(),
 		Notes: []string{
 			r.Config.Spread(),
-			strings.TrimSpace(r.Learned.Stated() + " In this folder, \"wpm aggregate -counts counts.csv policy.json\" makes the map again."),
+			"In this folder, \"wpm aggregate -counts counts.csv policy.json\" makes the map again.",
 			"WPM is the Wasserstein projection mechanism of this toolkit, KPM the Kullback-Leibler projection mechanism. All mechanisms have the same ε.",
 			"KPM has the base measure of its authors. Tuned on the users themselves, which costs privacy that nobody counts, " +
 				"it is nearer, and still behind WPM: " +
@@ -117,7 +116,7 @@ func (r Result) tables() []sheet.Table {
 		return fmt.Sprintf("%.3f cell widths, or %.4f sides of the square, as \"wpm verify\" says", v, v/float64(c.Cols))
 	}
 	facts := sheet.Table{Title: "What is proved of the mechanism", Head: []string{"what", "is"}, Rows: [][]string{
-		{"Worst case of any user, certified", cells(r.Worst)}, {"No mechanism as private is below", cells(r.Lower)},
+		{"Worst case of one person's report, certified", cells(r.Worst)}, {"No mechanism as private is below", cells(r.Lower)},
 	}}
 	policies := sheet.Table{
 		Title: "Published files, verified again from their bytes", Head: []string{"file", "mode", "bytes", "id (SHA-256)"},
