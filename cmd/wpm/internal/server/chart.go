@@ -249,7 +249,8 @@ func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, 
 	id := p.ID()
 	m.facts = fmt.Sprintf("%s, eps %v, policy %x", shell.Plural(m.reports, "report"), p.Epsilon(), id[:6])
 	m.privacy = fmt.Sprintf("Each report is drawn at random, to hide where its owner is. Its privacy level is eps %v: whoever thinks two "+
-		"possibilities about a person equally likely, and then sees the person's report, is at most %s sure of one of them.",
+		"possibilities about a person equally likely, and then sees the person's report, is at most %s sure of one of them. "+
+		"A smaller eps hides more.",
 		p.Epsilon(), plane.Percent(1/(1+math.Exp(-p.Epsilon().Float64()))))
 	for i := range p.Inputs() {
 		m.Inputs = append(m.Inputs, p.InputLabel(i))
@@ -414,7 +415,7 @@ func errorText(m atlas.Map, prior string, u places.Unit) string {
 	name, scale := u.Distances()
 	more := ""
 	if m.Coarser > 0.1*e.Expected {
-		more = fmt.Sprintf("Its picture is drawn in parts, and may be up to %.2g %s farther. ", scale*m.Coarser, name)
+		more = fmt.Sprintf("What the picture shows, drawn in parts, is within %.2g %s. ", scale*(e.Within90+m.Coarser), name)
 	}
 	return fmt.Sprintf("The map is about %.2g %s from the truth, and within %.2g %s in nine of ten cases. "+
 		"%sThe guess, made without reports (%s), is about %.2g %s from the truth. ",
