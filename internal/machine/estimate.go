@@ -49,7 +49,8 @@ type regionIn struct {
 
 // regionShare is the interval of a region.
 type regionShare struct {
-	Name string `json:"region"`
+	Name  string `json:"region"`
+	Share number `json:"share"` // of the map
 	atlas.Region
 }
 
@@ -82,16 +83,16 @@ func weightsOf(list []regionIn, at plane.Places, inputs []string) (regions []pla
 	return regions, err
 }
 
-// sharesOf are the intervals of regions, in their order.
-func sharesOf(ctx context.Context, w atlas.World, counts []uint64, regions []plane.Region, s atlas.Settings) (
-	list []regionShare, err error) {
+// sharesOf are the shares of regions in a map, and their intervals, in their order.
+func sharesOf(ctx context.Context, w atlas.World, counts []uint64, theta []float64, regions []plane.Region,
+	s atlas.Settings) (list []regionShare, err error) {
 	var weights [][]float64
 	for _, r := range regions {
 		weights = append(weights, r.Weights)
 	}
 	shares, err := w.Regions(ctx, counts, weights, s)
 	for n, r := range shares {
-		list = append(list, regionShare{regions[n].Name, r})
+		list = append(list, regionShare{regions[n].Name, number(regions[n].Share(theta)), r})
 	}
 	return list, err
 }
@@ -250,7 +251,7 @@ func solveEstimate(ctx context.Context, in *object, clock *stopwatch) (any, erro
 		}
 		ans.Ends = plane.Marginals(at, r.Guess, r.Shares)
 		if err == nil && regions != nil {
-			ans.Regions, err = sharesOf(ctx, w, counts, regions, settings)
+			ans.Regions, err = sharesOf(ctx, w, counts, r.Shares, regions, settings)
 		}
 		if err == nil && grouped {
 			ans.Groups, err = groupsOf(ctx, w, m, counts, settings)

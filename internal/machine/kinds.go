@@ -101,7 +101,7 @@ var estimateKind = kind{solveEstimate, "", "a map of the population from counts 
 		"     of epochs: epochs [{epoch, map, rate, worth, drift, map_error, information, verdict, unexplained}]: what a release\n" +
 		"     counts for that is an epoch older, how many of this epoch would say as much, and the part of the error that is due to\n" +
 		"     older ones; with regions, changes [{lower, upper, known}] of their shares;\n" +
-		"     with regions and no epochs: regions [{region, lower, upper, likeliest, guess}], of pairs the flows between them;\n" +
+		"     with regions and no epochs: regions [{region, share, lower, upper, likeliest, guess}], of pairs the flows between them;\n" +
 		"     of a policy of pairs: ends [{end, labels, guess, map}], what all pairs of a place have;\n" +
 		"     of mle: gap, at most what the logarithm of the likelihood per release could still rise;\n" +
 		"     where places share a row with others: patch [k], the places of one number are told apart by no number of releases"}

@@ -65,6 +65,14 @@ type Region struct {
 	Weights []float64
 }
 
+// Share returns what a map has in r.
+func (r Region) Share(theta []float64) (share float64) {
+	for i, v := range theta {
+		share += v * r.Weights[i]
+	}
+	return share
+}
+
 // FlowsBetween are the flows between regions of the places at the ends of pairs, and what is from and to each: the share
 // of a pair is the product of those of its places. labels are those of the weights of regions. The error is ErrTooLarge, or
 // about a name.

@@ -657,8 +657,8 @@ def estimate(counts, policy=None, *, C=None, m=None, eps=None, bits=None, prior=
             With map_error: what the counts know ("much" if the best map of them has expected below half of before,
             "little" below 0.9 of it, or "none"), and what they say of the guess ("confirm" or "change").
         regions : list of Result
-            With regions: region, lower, upper, likeliest and guess; of pairs the flows between regions, such as
-            "north>port", and what is from and to each, such as "north>anywhere".
+            With regions: region, the share of the map, lower, upper, likeliest and guess; of pairs the flows between
+            regions, such as "north>port", and what is from and to each, such as "north>anywhere".
         ends : list of Result
             Of pairs the marginals: the end, which is from, to or the category; its labels; and the guess and the map of them.
         patch

@@ -31,10 +31,7 @@ func intervals(ctx context.Context, w atlas.World, counts []uint64, theta []floa
 	for n, r := range shares {
 		share := r.Likeliest
 		if theta != nil {
-			share = 0
-			for i, v := range theta {
-				share += v * weights[n][i]
-			}
+			share = regions[n].Share(theta)
 		}
 		list = append(list, regionShare{regions[n].Name, share, r})
 	}
