@@ -75,7 +75,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestDraws: as many as are asked for, distributions, the same bits on any number of threads, and a map that does not depend on them.
+// TestDraws: as many as are asked for, distributions, the same bits on any number of threads, and a map that does not
+// depend on them.
 func TestDraws(t *testing.T) {
 	grid, err := cost.NewGrid(5, 5, 1)
 	if err != nil {

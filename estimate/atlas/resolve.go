@@ -27,9 +27,9 @@ const maxSquared = 1 << 25
 // picture so far is more than slack below that of the estimate, and if the counts support them: the three largest have
 // more than the guess, so far as the estimate says so, in every map of such squares that the counts do not contradict
 // (see estimate.Interval). A level that they do not support is left out, but where the picture so far is farther from the
-// estimate than that is expected to be from the truth: what a picture leaves out is no more than what is not known. For a cost without a plane, the choice is
-// between the guess and the estimate. A single place is named by its interval, too, whatever squares are drawn. No
-// square divides a patch: see Map.Patches.
+// estimate than the estimate is expected to be from the truth: a picture leaves out no more than is not known. For a
+// cost without a plane, the choice is between the guess and the estimate. A single place is named by its interval, too,
+// whatever squares are drawn. No square divides a patch: see Map.Patches.
 //
 // Intervals are made for up to maxTested squares, or fewer if there are more than 22,000 outputs. No finer picture is
 // drawn. Intervals of many pairs see the reports in groups.
