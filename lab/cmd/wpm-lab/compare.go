@@ -47,7 +47,7 @@ func compareStudy() study {
 			"also of wpm in mixture mode, and of geoind and response if they are named. For 500 users of 400 places that takes 1 to 5\n" +
 			"seconds of processor time for each mechanism, eps and seed: half an hour for all of these with the default -eps and -seeds.",
 		seeded: "of the first simulated map", positive: []string{"rounds", "seeds"}, run: runCompare,
-		end: "All laws of users are within e^eps of each other, decided in integers. Scores in long format: long.csv.\nReport: ",
+		end: "All laws of users are within e^eps of each other, decided in integers. Scores of users in long format: long.csv.\nReport: ",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "points", Usage: "CSV `FILE` of input points: label, and lat,lon or x,y,z or x1,...,xn"},
 			&cli.StringFlag{Name: "outputs", Usage: "with -points: CSV `FILE` of output points; default: the inputs"},
