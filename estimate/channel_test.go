@@ -250,7 +250,7 @@ func TestScatter(t *testing.T) {
 			few[c.tops != nil]++
 		}
 	})
-	if min(forms[true], forms[false], few[true], few[false], withOdd) == 0 {
+	if min(forms[true], forms[false], few[true], withOdd) == 0 || few[false] == 0 && !testing.Short() {
 		t.Errorf("the cases are too weak: %v, %v with few pairs, %d with odd entries", forms, few, withOdd)
 	}
 }
