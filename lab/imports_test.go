@@ -53,8 +53,8 @@ var users = map[string][]string{
 }
 
 // below are the packages that a study may import, beside what draws and writes: check-ins have one reader, made-up cities
-// one home, and the mechanisms that are compared one list.
-var below = []string{"compare", "figure", "gowalla", "report", "ring", "towns"}
+// one home, the mechanisms that are compared one list, and those that make maps alone another.
+var below = []string{"compare", "figure", "gowalla", "report", "ring", "rivals", "towns"}
 
 // inVectors says whether a package of this module is of the command that writes test vectors.
 func inVectors(name string) bool { return name == "vectors" || strings.HasPrefix(name, "vectors/") }
