@@ -424,7 +424,7 @@ func TestMapWrongPrior(t *testing.T) {
 		places int
 		most   float64
 	}{
-		{"places", k, 1.1},
+		{"places", k, 1.1}, // what a wrong prior may cost where the reports say much
 		{"groups", 1, 1.2}, // within a group, most is still as the prior says
 	} {
 		t.Run(c.name, func(t *testing.T) {

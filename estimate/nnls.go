@@ -105,7 +105,7 @@ func (s *activeSet) add(i int) (same []float64, ok bool) {
 		if rest = left; !(rest > dependent*dependent*whole) {
 			return same, false
 		}
-		s.z = append(s.z[:0], r[:n]...)
+		s.z = slices.Grow(s.z[:0], n)[:n]
 		s.channel.backOf(s.passive, s.out, s.z)
 		s.forward(s.z)
 		add(1, s.z, r[:n])
