@@ -69,9 +69,9 @@ func geometryOf(t testing.TB, m cost.Matrix) (*Geometry, [][]float64) {
 	return g, dist
 }
 
-// TestMapPlain holds Map against the algorithm written out.
+// TestMapPlain holds Map against the algorithm written out. Where two places are near each other, the posterior may have
+// a mode with the mass on either, and the two may find different ones: in one of 100 of these worlds at most.
 func TestMapPlain(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
 	grid, err := cost.NewGrid(4, 5, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -80,58 +80,59 @@ func TestMapPlain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var x [][]float64
-	for range 15 {
-		x = append(x, []float64{r.NormFloat64(), r.NormFloat64()})
-	}
-	points, err := cost.NewPoints(x, nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, m := range map[string]cost.Matrix{"grid": grid, "ring": ring, "points": points} {
-		g, dist := geometryOf(t, m)
-		k := g.K()
-		for _, c := range []struct {
-			eps float64
-			n   int
-		}{{0.5, 20}, {1, 300}, {3, 100}, {4, 20000}} {
-			rows := discs(dist, c.eps, .3)
-			theta, prior := make([]float64, k), make([]float64, k)
-			for i := range theta {
-				theta[i] = math.Exp(-dist[i][k/3] / g.unit)
-				prior[i] = 1 + r.Float64()
-			}
-			total, all := 0.0, 0.0
-			for i := range theta {
-				total += theta[i]
-				all += prior[i]
-			}
-			for i := range theta {
-				theta[i] /= total
-				prior[i] /= all
-			}
-			channel := channelOf(t, rows)
-			counts := drawCounts(r, channel, theta, c.n)
-			want, weights := plainMap(counts, normal(rows), dist, prior)
-			got, err := Map(context.Background(), Problem{Counts: counts, Channel: channel, Prior: prior, Geometry: g},
-				Settings{})
-			if err != nil {
-				t.Fatalf("%s, %+v: %v", name, c, err)
-			}
-			// Map stops when a step gains less than gainGoal, so a log-weight is off by a few times that.
-			off := 0.0
-			for i := range want {
-				off += math.Abs(got.Theta[i]-want[i]) / 2
-			}
-			far := 0.0
-			for m, w := range weights {
-				far = max(far, math.Abs(got.Models[m].Weight-w))
-			}
-			t.Logf("%s, %+v: map off by %.2g, weights by %.2g; guess %.3f", name, c, off, far, weights[0])
-			if !(off <= 5*gainGoal) || !(far <= 5*gainGoal) {
-				t.Errorf("%s, %+v: map off by %v, weights by %v", name, c, off, far)
+	cases, differ := 0, 0
+	for seed := range numtest.Cases(9, 40) {
+		r := rand.New(rand.NewPCG(uint64(seed), 2))
+		var x [][]float64
+		for range 15 {
+			x = append(x, []float64{r.NormFloat64(), r.NormFloat64()})
+		}
+		points, err := cost.NewPoints(x, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range []cost.Matrix{grid, ring, points} {
+			name := [...]string{"grid", "ring", "points"}[i]
+			g, dist := geometryOf(t, m)
+			k := g.K()
+			for _, c := range []struct {
+				eps float64
+				n   int
+			}{{0.5, 20}, {1, 300}, {3, 100}, {4, 20000}} {
+				rows := discs(dist, c.eps, .3)
+				theta, prior := make([]float64, k), make([]float64, k)
+				for i := range theta {
+					theta[i] = math.Exp(-dist[i][k/3] / g.unit)
+					prior[i] = 1 + r.Float64()
+				}
+				normalized(theta)
+				normalized(prior)
+				channel := channelOf(t, rows)
+				counts := drawCounts(r, channel, theta, c.n)
+				want, weights := plainMap(counts, normal(rows), dist, prior)
+				got, err := Map(context.Background(), Problem{Counts: counts, Channel: channel, Prior: prior, Geometry: g},
+					Settings{})
+				if err != nil {
+					t.Fatalf("%s, %+v: %v", name, c, err)
+				}
+				// Map stops when a step gains less than gainGoal, so a log-weight is off by a few times that.
+				off, far := 0.0, 0.0
+				for i := range want {
+					off += math.Abs(got.Theta[i]-want[i]) / 2
+				}
+				for m, w := range weights {
+					far = max(far, math.Abs(got.Models[m].Weight-w))
+				}
+				cases++
+				if !(off <= 5*gainGoal) || !(far <= 5*gainGoal) {
+					differ++
+					t.Logf("seed %d, %s, %+v: map off by %v, weights by %v", seed, name, c, off, far)
+				}
 			}
 		}
+	}
+	if differ > cases/100 {
+		t.Errorf("%d of %d maps differ", differ, cases)
 	}
 }
 
