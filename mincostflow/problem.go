@@ -73,6 +73,12 @@ func (in *instance) measure() {
 	boxUnits(in.Lo, in.Hi, in.net.Low, in.net.Room)
 }
 
+// writeSource writes the source in units.
+func (in *instance) writeSource() {
+	in.net.Rows, in.net.Supply, in.net.Rounded = in.Rows, num.Grow(in.net.Supply, len(in.Rows)), in.Point != nil
+	sourceUnits(in.Mass, in.net.Supply)
+}
+
 // hub returns the node of the tree after those of the rows with mass and of the columns.
 func (in *instance) hub() int32 { return int32(len(in.Rows) + len(in.Lo)) }
 

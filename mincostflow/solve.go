@@ -3,7 +3,6 @@ package mincostflow
 import (
 	"context"
 
-	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/mincostflow/internal/simplex"
 	"github.com/wpm-go/wpm/projection"
 )
@@ -23,10 +22,8 @@ func (s *solver) forget() {
 
 // load writes the instance in units and reads its costs: see simplex.Solver.
 func (s *solver) load(ctx context.Context, known *simplex.Costs, memory int64) error {
-	in := &s.in
-	in.net.Rows, in.net.Supply, in.net.Rounded = in.Rows, num.Grow(in.net.Supply, len(in.Rows)), in.Point != nil
-	sourceUnits(in.Mass, in.net.Supply)
-	return s.sx.Load(ctx, in.net, known, memory)
+	s.in.writeSource()
+	return s.sx.Load(ctx, s.in.net, known, memory)
 }
 
 // refineTol times its dearest arc is how far from its bound a plan may be that needs no finer grid.

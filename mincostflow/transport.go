@@ -26,6 +26,11 @@ func (in *instance) setTransport(c cost.Matrix, source, target []float64) error 
 	if err := in.setCost(c); err != nil {
 		return err
 	}
+	return in.setMasses(source, target)
+}
+
+// setMasses validates the masses of a problem of plain transport.
+func (in *instance) setMasses(source, target []float64) error {
 	if source == nil {
 		source = slices.Repeat([]float64{1}, in.K)
 	}

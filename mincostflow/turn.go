@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/wpm-go/wpm/cost"
+	"github.com/wpm-go/wpm/internal/num"
 	"github.com/wpm-go/wpm/internal/rowcache"
 )
 
@@ -22,27 +22,23 @@ func (in *instance) tall() bool {
 		slices.Max(in.net.Supply) <= unit/uint64(n)
 }
 
-// turned solves a loaded problem of plain transport with its sides exchanged, on a copy of its costs.
+// turned solves a loaded problem of plain transport with its sides exchanged.
 func (s *solver) turned(ctx context.Context) (answer, error) {
 	in, t := &s.in, solvers.Get().(*solver)
 	defer t.release()
-	k := len(in.Rows)
-	c, masses := &cost.Dense{K: in.Kv, Kv: k, Data: make([]float64, in.Kv*k)}, make([]float64, k)
+	s.out.g = num.Grow(s.out.g, len(in.Rows))
 	for n, i := range in.Rows {
-		masses[n] = in.source[i]
-		for j, x := range s.sx.Row(n) {
-			c.Data[j*k+n] = x
-		}
+		s.out.g[n] = in.source[i]
 	}
-	err := t.in.setTransport(c, in.Point, masses)
-	if err == nil {
-		err = t.load(context.Background(), nil, 0) // it is in memory
-	}
-	if err != nil {
+	t.in.K, t.in.Kv = in.Kv, len(in.Rows)
+	if err := t.in.setMasses(in.Point, s.out.g); err != nil {
 		return answer{}, err
 	}
+	t.in.writeSource()
+	t.sx.LoadTurned(t.in.net, &s.sx)
 	b := t.simplex(ctx)
-	a := answer{status: b.status, stats: b.stats, q: slices.Clone(in.Lo), f: slices.Clone(b.g)}
+	s.out.f, s.out.q = append(s.out.f[:0], b.g...), append(s.out.q[:0], in.Lo...)
+	a := answer{status: b.status, stats: b.stats, q: s.out.q, f: s.out.f, plan: s.out.plan[:0]}
 	// A column that takes nothing has a price that is valid because costs are not negative.
 	a.g = slices.Repeat([]float64{0 - max(0, slices.Max(a.f))}, in.Kv)
 	for n, j := range t.in.Rows {
@@ -51,6 +47,7 @@ func (s *solver) turned(ctx context.Context) (answer, error) {
 	for _, e := range b.plan {
 		a.plan = append(a.plan, entry{e.j, int32(t.in.Rows[e.i]), e.mass, e.cost})
 	}
+	s.out.plan = a.plan
 	s.bound(&a)
 	return a, nil
 }

@@ -85,6 +85,30 @@ func (r *rows) load(ctx context.Context, memory int64) error {
 	return err
 }
 
+// turn copies the columns of o, which holds all its rows; these are the columns of r. It writes some lines of memory one
+// after the other: the copies may all begin at the same place of the cache.
+func (r *rows) turn(o *rows) {
+	r.alone = o.alone
+	r.copies = slices.Grow(r.copies[:0], len(r.p.Rows))[:len(r.p.Rows)]
+	for m := range r.copies {
+		r.copies[m] = num.Grow(r.copies[m], len(r.p.Low))
+	}
+	for from := 0; from < len(o.held); from += turnedRows {
+		held := o.held[from:min(from+turnedRows, len(o.held))]
+		for m, j := range r.p.Rows {
+			to := r.copies[m][from:][:len(held)]
+			for n, row := range held {
+				to[n] = row[j]
+			}
+		}
+	}
+	r.held = append(r.held[:0], r.copies...)
+	r.setScale(o.most)
+}
+
+// turnedRows are copied at a time.
+const turnedRows = 16
+
 // read is rowcache.Read with ErrNotConverged if the context ends.
 func read(ctx context.Context, c cost.Matrix, index []int, held [][]float64,
 	use func(n int, row []float64) error) error {

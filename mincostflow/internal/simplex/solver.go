@@ -32,13 +32,25 @@ type Solver struct {
 // Errors: those of the costs (ErrShape, ErrNotFinite, ErrNegative), and ErrNotConverged if ctx ends before they were
 // read. Most then bounds what may be known of them. Up to 32 rows are read even if ctx has ended.
 func (s *Solver) Load(ctx context.Context, p Problem, known *Costs, memory int64) error {
-	s.rows.p = p
+	s.take(p)
 	s.Watch(ctx)
-	s.tree.pivots, s.tree.degenerate, s.pr.sweeps, s.rescales = 0, 0, 0, 0
 	if known != nil {
 		return s.rows.loadKnown(&s.watch, known, memory)
 	}
 	return s.rows.load(ctx, memory)
+}
+
+// LoadTurned takes over a problem that has the costs of o, with its sides exchanged: rows are columns of o, and columns
+// are the rows that take part in o. It copies them, whatever memory that takes.
+func (s *Solver) LoadTurned(p Problem, o *Solver) {
+	s.take(p)
+	s.rows.turn(&o.rows)
+}
+
+// take takes over a problem.
+func (s *Solver) take(p Problem) {
+	s.rows.p = p
+	s.tree.pivots, s.tree.degenerate, s.pr.sweeps, s.rescales = 0, 0, 0, 0
 }
 
 // Forget drops what belongs to the caller, and much memory.
