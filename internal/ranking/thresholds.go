@@ -21,9 +21,9 @@ const thresholdBlock = 256
 //
 // Let r be the distance of the threshold of one input, and d that to another input. The outputs within r of the one are
 // within r + d of the other, and the same the other way round, so the threshold of the other is at a distance from r -
-// d to r + d. Inputs are taken in an order in which neighbours are near: a tree of the outputs has the sum of the widths of
-// those that are nearer than that, and only those in between are ranked. What rounding might spoil, it notices, and
-// ranks them all.
+// d to r + d. Inputs are taken in the order of a tree, in which neighbours are near: a tree of the outputs has the sum of
+// the widths of those that are nearer than that, and only those in between are ranked. What rounding might spoil, it
+// notices, and ranks them all.
 func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, error) {
 	ctx = wpmerr.Context(ctx)
 	switch r.Geometry.Kind {
@@ -42,7 +42,10 @@ func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 		t.need -= box.Lo(j)
 	}
 	t.sums = t.tree.Sums(t.width)
-	inputs := snake(in, axes)
+	inputs := t.tree.Order()
+	if r.Geometry.InputPoints != nil {
+		inputs = discs.NewTree(in, axes).Order()
+	}
 	found := make([]int32, k)
 	err := parallel.Each(ctx, (k+thresholdBlock-1)/thresholdBlock, func(block int) error {
 		var s scratch
@@ -68,36 +71,6 @@ func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 		return nil
 	}, nil)
 	return found, err
-}
-
-// snake returns the numbers of points strip by strip, up one and down the next: by the first axis, and by the second
-// within a strip.
-func snake(points []int32, axes int) []int32 {
-	n := len(points) / axes
-	order := make([]int32, n)
-	low, high := points[0], points[0]
-	for i := range order {
-		order[i] = int32(i)
-		low, high = min(low, points[i*axes]), max(high, points[i*axes])
-	}
-	strips := math.Ceil(math.Sqrt(float64(n) / 4))
-	width := (float64(high)-float64(low))/strips + 1
-	type place struct{ strip, along int64 }
-	at := make([]place, n)
-	for i := range at {
-		x := points[i*axes:]
-		at[i].strip = int64((float64(x[0]) - float64(low)) / width)
-		if axes > 1 {
-			at[i].along = int64(x[1])
-		}
-		if at[i].strip%2 == 1 {
-			at[i].along = -at[i].along
-		}
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(at[a].strip, at[b].strip), cmp.Compare(at[a].along, at[b].along), cmp.Compare(a, b))
-	})
-	return order
 }
 
 // squared is the squared distance of two vectors; package policy checks that no key reaches 2^63.
