@@ -250,10 +250,11 @@ func (c *Channel) oddOf(i int) []odd {
 }
 
 // forward sets q = theta P, for theta >= 0.
-func (c *Channel) forward(theta, q []float64) { c.mix(theta, q, 0) }
+func (c *Channel) forward(theta, q []float64) { c.mix(theta, q, 0, c.smooth) }
 
-// mix is forward for any theta: no sum over the runs is less than least, as rounding may make it.
-func (c *Channel) mix(theta, q []float64, least float64) {
+// mix is forward for any theta: no sum over the runs is less than least, as rounding may make it. With differences, a sum
+// over a run is one of two sums over all before; else the terms are added one by one.
+func (c *Channel) mix(theta, q []float64, least float64, differences bool) {
 	clear(q)
 	if c.rows != nil {
 		for i, t := range theta {
@@ -271,12 +272,12 @@ func (c *Channel) mix(theta, q []float64, least float64) {
 	for i, t := range theta {
 		if t *= c.scale[i]; t != 0 {
 			all += t
-			c.spread(i, t, high)
+			c.spread(i, t, high, differences)
 		}
 	}
 	sum := 0.0
 	for n, v := range high {
-		if c.smooth {
+		if differences {
 			sum += v
 			v = max(sum, least)
 		}
@@ -287,10 +288,10 @@ func (c *Channel) mix(theta, q []float64, least float64) {
 	}
 }
 
-// spread adds t to q, in the order of the runs, in those of row i; if smooth, to the differences of q.
-func (c *Channel) spread(i int, t float64, q []float64) {
+// spread adds t to q, or to the differences of q, in the order of the runs, in those of row i.
+func (c *Channel) spread(i int, t float64, q []float64, differences bool) {
 	for _, r := range c.runsOf(i) {
-		if c.smooth {
+		if differences {
 			q[r.from] += t
 			if int(r.to) < c.kv {
 				q[r.to] -= t
@@ -305,16 +306,19 @@ func (c *Channel) spread(i int, t float64, q []float64) {
 }
 
 // back sets g = P v.
-func (c *Channel) back(v, g []float64) {
+func (c *Channel) back(v, g []float64) { c.collect(v, g, c.smooth) }
+
+// collect is back with sums as in mix.
+func (c *Channel) collect(v, g []float64, differences bool) {
 	if c.rows != nil {
 		for i := range g {
 			g[i] = dot(c.row(i), v)
 		}
 		return
 	}
-	all, sums := c.before(v)
+	all, sums := c.before(v, differences)
 	for i := range g {
-		g[i] = c.scale[i] * c.above(i, all, sums)
+		g[i] = c.scale[i] * c.above(i, all, sums, differences)
 	}
 	for _, o := range c.odd {
 		g[o.i] += o.extra * v[o.j]
@@ -329,23 +333,23 @@ func (c *Channel) backOf(of []int, v, g []float64) {
 		}
 		return
 	}
-	all, sums := c.before(v)
+	all, sums := c.before(v, c.smooth)
 	for l, i := range of {
-		g[l] = c.scale[i] * c.above(i, all, sums)
+		g[l] = c.scale[i] * c.above(i, all, sums, c.smooth)
 		for _, o := range c.oddOf(i) {
 			g[l] += o.extra * v[o.j]
 		}
 	}
 }
 
-// before returns the sum of low_n v_n, and of step_n v_n before each n; or these terms themselves, if not smooth.
-func (c *Channel) before(v []float64) (all float64, sums []float64) {
+// before returns the sum of low_n v_n, and of step_n v_n before each n; or these terms themselves, without differences.
+func (c *Channel) before(v []float64, differences bool) (all float64, sums []float64) {
 	sums = make([]float64, c.kv+1)
 	for n, low := range c.low {
 		x := v[c.output(n)]
 		all += low * x
 		sums[n+1] = c.step[n] * x
-		if c.smooth {
+		if differences {
 			sums[n+1] += sums[n]
 		}
 	}
@@ -353,9 +357,9 @@ func (c *Channel) before(v []float64) (all float64, sums []float64) {
 }
 
 // above adds what the runs of row i have of the sums of before.
-func (c *Channel) above(i int, s float64, sums []float64) float64 {
+func (c *Channel) above(i int, s float64, sums []float64, differences bool) float64 {
 	for _, r := range c.runsOf(i) {
-		if c.smooth {
+		if differences {
 			s += sums[r.to] - sums[r.from]
 			continue
 		}

@@ -214,37 +214,32 @@ func (m *most) measure(a []float64) float64 {
 	return max(0, top-1) + m.rounding()
 }
 
-// certify is measure with plain sums, for which rounding is known: see rounding. Those of a channel may be faster.
+// certify is measure with sums of terms that are not negative, for which rounding is known: see rounding.
 func (m *most) certify(a []float64) float64 {
 	sum := 0.0
 	for i, t := range m.theta {
 		sum += a[i] * t
 	}
-	clear(m.q)
 	for i := range m.theta {
 		m.theta[i] /= sum
-		if t := m.theta[i]; t > 0 {
-			row := m.channel.row(i)
-			for n, j := range m.seen {
-				m.q[n] += t * row[j]
-			}
-		}
 	}
+	m.channel.mix(m.theta, m.out, 0, false)
+	for n, j := range m.seen {
+		m.q[n] = m.out[j]
+		m.full[j] = m.share[n] / m.q[n]
+	}
+	m.channel.collect(m.full, m.g, false)
 	top := 0.0
-	for i := range m.theta {
-		row, g := m.channel.row(i), 0.0
-		for n, j := range m.seen {
-			g += m.share[n] * row[j] / m.q[n]
-		}
+	for i, g := range m.g {
 		top = max(top, g/a[i])
 	}
 	return max(0, top-1) + m.rounding()
 }
 
-// rounding bounds the relative error of a theta, theta P and g: sums of k, k and kv terms that are not negative, and a
-// few operations more.
+// rounding bounds the relative error of a theta, theta P and g: sums of k, 2 k and 2 kv terms that are not negative, as the
+// low part of an entry and the rest are added apart, and a few operations more.
 func (m *most) rounding() float64 {
-	return float64(2*len(m.theta)+len(m.seen)+16) * 0x1p-53
+	return float64(3*len(m.theta)+2*len(m.seen)+32) * 0x1p-53
 }
 
 // leastWeight is what rounds to 0: products with smaller weights are slow, and nothing depends on them.

@@ -60,6 +60,7 @@ type point struct {
 // information is S at some theta, and M.
 type information struct {
 	s      []float64 // k x k, lower triangle
+	lent   bool      // s is another's, too
 	v, kv  []float64 // V and K V, k x kv, in place of s if outputs are few
 	moved  float64   // gain since
 	factor []float64 // of M, or of W, lower triangle
@@ -272,12 +273,16 @@ const scarce = 3
 // inform computes S at the point.
 func (f *fit) inform() {
 	k, kv := f.channel.Dims()
-	f.moved, f.s, f.v, f.kv = 0, nil, nil, nil
+	f.moved = 0
 	if scarce*kv <= k {
 		f.split()
 		return
 	}
-	f.s = make([]float64, k*k)
+	if f.lent {
+		f.s, f.lent = nil, false
+	}
+	f.s = room(f.s, k*k)
+	clear(f.s)
 	if !f.scattered() {
 		f.product()
 	}
@@ -371,7 +376,7 @@ func (f *fit) decompose() {
 	k, square := len(f.prior), f.square()
 	if f.v != nil {
 		n := len(f.v) / k
-		f.factor = make([]float64, n*n)
+		f.factor = room(f.factor, n*n)
 		blasOf.Dgemm(blas.Trans, blas.NoTrans, n, n, k, square, f.v, n, f.kv, n, 0, f.factor, n)
 		for b := range n {
 			f.factor[b*n+b]++
@@ -380,7 +385,7 @@ func (f *fit) decompose() {
 		f.logdet = logdet(f.factor, n)
 		return
 	}
-	f.factor = make([]float64, k*k)
+	f.factor = room(f.factor, k*k)
 	// Rounding of S is relative to its diagonal: with very many counts, what K adds may be too little.
 	for more := 0.0; ; more = 4*more + 0x1p-50 {
 		for b := range k {
@@ -395,6 +400,20 @@ func (f *fit) decompose() {
 		}
 	}
 	f.logdet = logdet(f.factor, k) + f.det + float64(k)*math.Log(square)
+}
+
+// lend returns a copy of f that shares S, which neither writes to from now on.
+func (f *fit) lend() fit {
+	f.lent = true
+	return *f
+}
+
+// room returns a slice of length n: x, if it is one.
+func room(x []float64, n int) []float64 {
+	if len(x) == n {
+		return x
+	}
+	return make([]float64, n)
 }
 
 // solve replaces x by A^-1 x for the A of a factor.
@@ -412,6 +431,3 @@ func logdet(factor []float64, n int) float64 {
 	}
 	return sum
 }
-
-// negligible is how far a log-weight is below the largest when it is left out: e^-20 is next to nothing.
-const negligible = 20

@@ -88,7 +88,7 @@ func (s *activeSet) add(i int) (same []float64, ok bool) {
 			for l, t := range same {
 				s.some[s.passive[l]] = t
 			}
-			s.channel.mix(s.some, s.out, math.Inf(-1))
+			s.channel.mix(s.some, s.out, math.Inf(-1), s.channel.smooth)
 			for j, v := range s.out {
 				s.out[j] = row[j] - v
 			}
