@@ -239,7 +239,7 @@ func TestForeignBounds(t *testing.T) {
 				values[i] += c / float64(kv)
 			}
 		}
-		r, err := worst.NewSpace(test.c).Search(context.Background(), func(i int) (float64, error) { return values[i], nil },
+		r, err := worst.NewSpace(test.c).Search(context.Background(), nil, nil, func(i int) (float64, error) { return values[i], nil },
 			1e-12, 0)
 		if err != nil || r.Looked > test.most || r.Value < slices.Max(values)*(1-1e-9) || r.Upper < slices.Max(values) {
 			t.Errorf("%s: %+v, %v; want at most %d inputs looked at, for %v", name, r, err, test.most, slices.Max(values))

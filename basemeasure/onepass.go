@@ -113,7 +113,7 @@ type onePass struct {
 func (u *onePass) search(m float64) (worst.Result, error) {
 	low, high := u.priv.inside(m)
 	lo, hi := slices.Repeat([]float64{low}, u.kv), slices.Repeat([]float64{high}, u.kv)
-	found, err := u.space.Search(u.ctx, func(i int) (float64, error) {
+	found, err := u.space.Search(u.ctx, lo, hi, func(i int) (float64, error) {
 		table, err := knapsack.New(u.ctx, rows{u.c, []int{i}})
 		if err != nil {
 			return 0, err

@@ -39,10 +39,10 @@ import (
 //
 // Few rows. Input 0 of a ring, and of a grid whose costs do not fall with the distance, has the worst case if M is
 // constant. On a ring with equal weights and equal thresholds all b_j are the same. Above 2^22 pairs of places, package
-// internal/worst evaluates a few inputs and takes their worst case. By the triangle inequality, in floats rounded
-// outward, it proves from the distances that all other inputs cost no more. This proof needs costs that are powers of
-// distances, to the error bounds that package cost states for their types. The other inputs are then not read, and
-// upper is still the exact maximum.
+// internal/worst evaluates a few inputs and takes their worst case. By the triangle inequality, and by how distances bend
+// on a plane or a sphere, it proves in floats rounded outward that all other inputs cost no more. This proof needs costs
+// that are powers of distances, to the error bounds that package cost states for their types. The other inputs are then
+// not read, and upper is still the exact maximum.
 //
 // Verify takes O(kv) for every row that it reads, on all cores, and O(k + kv) memory besides 16 MB of rows.
 // If ctx ends first, the error is wpmerr.ErrNotConverged.

@@ -99,7 +99,8 @@ func (u *upperCheck) check(ctx context.Context) (*big.Rat, error) {
 	case u.even > 0 && u.goal.plain() && cost.SpaceOf(u.c).Exact:
 		see(0)
 	case u.goal.plain() && k > u.pairs/kv && cost.SpaceOf(u.c).Power > 0:
-		err = worst.NewSpace(u.c).Exact(ctx, func(i int) (float64, error) {
+		lo, hi := u.bounds()
+		err = worst.NewSpace(u.c).Exact(ctx, lo, hi, func(i int) (float64, error) {
 			x, _ := see(i).Over(unit).Float64()
 			return x, nil
 		}, 0)
@@ -117,6 +118,18 @@ func (u *upperCheck) check(ctx context.Context) (*big.Rat, error) {
 		value.Quo(value, new(big.Rat).SetInt(g.parts()))
 	}
 	return value, nil
+}
+
+// bounds returns the bounds of the box, in floats.
+func (u *upperCheck) bounds() (lo, hi []float64) {
+	b, total := u.b.Float(), u.total.Float()
+	lo, hi = make([]float64, len(u.m)), make([]float64, len(u.m))
+	for j, m := range u.m {
+		if lo[j], hi[j] = m/b, m*b; u.point {
+			lo[j], hi[j] = m/total, m/total
+		}
+	}
+	return lo, hi
 }
 
 // value returns b*phi_i, or T*phi_i where the box is a point.

@@ -43,9 +43,9 @@ const PolicyMeaning = "lower: the worst case W_p^p of every eps-LDP mechanism; u
 // float64 that is not below the latter. A lower bound for every mechanism at a larger eps also holds at a smaller eps,
 // so Lower holds for the eps of the policy.
 //
-// The rows are summed exactly, in O(k kv); where the triangle inequality bounds what most rows cost, only the others
-// are. Privacy does not depend on these checks: see policy.Verify. Other errors are
-// those of Decode, WithCost and Verify, and the context's.
+// The rows are summed exactly, in O(k kv); where distances bound what most rows cost, only the others are. Privacy does
+// not depend on these checks: see policy.Verify. Other errors are those of Decode, WithCost and Verify, and the
+// context's.
 func CheckPolicy(ctx context.Context, p policy.Policy) (Certificate, PolicyBounds, error) {
 	ctx = wpmerr.Context(ctx)
 	c, err := Decode(p.Certificate())
@@ -128,15 +128,16 @@ func greedy(ctx context.Context, p policy.Policy, c cost.Matrix) (slack float64,
 }
 
 // farRow is worstRow for rows that are greedy up to slack. By the triangle inequality the root of the cheapest cost of
-// an input is at most that of another plus their distance (see package worst, which has the margins for rounding). A row
-// that is published costs at least as much as the cheapest, and in the root at most slack more. So a row that is read
-// bounds those that are not, and none of these costs as much as the largest.
+// an input is at most that of another plus their distance (see package worst, which has a second bound, and the margins
+// for rounding). A row that is published costs at least as much as the cheapest, and in the root at most slack more. So a
+// row that is read bounds those that are not, and none of these costs as much as the largest.
 func farRow(ctx context.Context, p policy.Policy, c cost.Matrix, slack float64) (*big.Rat, int, error) {
 	_, kv := c.Dims()
 	var lock sync.Mutex
 	most, input := new(num.Dyadic), 0
 	total := num.DyadicUint(p.Polytope().Total())
-	err := worst.NewSpace(c).Exact(ctx, func(i int) (float64, error) {
+	lo, hi := p.Polytope().Bounds()
+	err := worst.NewSpace(c).Exact(ctx, lo, hi, func(i int) (float64, error) {
 		w, err := p.AppendRow(make([]uint64, 0, kv), i)
 		if err != nil {
 			return 0, err

@@ -14,7 +14,8 @@ import (
 // input 0 are looked at, too.
 func (s *Space) InBox(ctx context.Context, box *ldp.Polytope, value func(i int) (float64, error), relErr,
 	slack float64) (Result, error) {
-	r, err := s.Search(ctx, value, relErr, slack)
+	lo, hi := box.Bounds()
+	r, err := s.Search(ctx, lo, hi, value, relErr, slack)
 	if err != nil || s.lattice == nil {
 		return r, err
 	}

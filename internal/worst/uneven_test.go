@@ -38,7 +38,7 @@ func TestInBox(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				plain, err := NewSpace(c).Search(t.Context(), value, 0x1p-50, 0)
+				plain, err := NewSpace(c).Search(t.Context(), nil, nil, value, 0x1p-50, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,7 +3,8 @@
 // The value of input i is phi_i = min over q in a fixed set of <C_i, q>, with C_ij = d(x_i, v_j)^p: to the power 1/p it
 // is the distance W_p of the point mass at x_i from a set of distributions. By the triangle inequality of W_p that
 // changes by at most d(x_i, x_i') from one input to another. For p < 1 the cost itself is a metric, and for 1 - cosine,
-// half the square of the distance of unit vectors, the root is sqrt(2 phi).
+// half the square of the distance of unit vectors, the root is sqrt(2 phi). For distances on a line, a plane, in space
+// or on a sphere a second bound knows the slopes of the value, too.
 //
 // On a ring and on a grid input 0 is the worst if the set does not change when outputs change places, as a box that is
 // the same for all outputs. On a ring each row is a permutation of each other. On a grid of R rows, at least n+1 rows
@@ -33,6 +34,7 @@ type Space struct {
 	power   float64
 	// How far the root of a cost that floats give may be from the distance: relative, and absolute.
 	rel, abs float64
+	slopes   *slopes // nil if there are none
 }
 
 // NewSpace returns the space of the inputs of a cost. Without places it has no distances, and all inputs are looked at.
@@ -65,6 +67,7 @@ func NewSpace(c cost.Matrix) *Space {
 	if s.metric, err = between(); err != nil {
 		s.metric = nil
 	}
+	s.slopes = newSlopes(c)
 	return s
 }
 
@@ -102,18 +105,21 @@ const (
 	patient = 64 // one in so many inputs, and patience more, are looked at one by one: each where the bound is largest
 	// patience is more than a search takes where the bound is good.
 	patience = 512
+	sketched = 8 // one in so many inputs may be sketched besides
 )
 
 // Search returns the largest value. value computes that of an input, from several goroutines at a time, with a relative
 // error of at most relErr; it is the least cost of the input in a set that is the same for all inputs, or more by slack
-// at most in the root. On a ring or a grid that set must not change when outputs change places, and slack is 0. Errors:
+// at most in the root. The set is that of the distributions between lo and hi, to a few roundings, or any if they are
+// nil. On a ring or a grid that set must not change when outputs change places, and slack is 0. Errors:
 // those of value and of ctx.
-func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), relErr, slack float64) (Result, error) {
+func (s *Space) Search(ctx context.Context, lo, hi []float64, value func(i int) (float64, error), relErr, slack float64) (
+	Result, error) {
 	if s.lattice != nil {
 		v, err := value(0)
 		return Result{Value: v, Upper: v*(1+relErr+s.off)*(1+8*0x1p-52) + underflow, Looked: 1}, err
 	}
-	q := s.start(value, relErr, slack)
+	q := s.start(lo, hi, value, relErr, slack)
 	q.loose = 1 + same
 	if err := q.run(ctx); err != nil {
 		return q.Result, err
@@ -129,10 +135,10 @@ func (s *Space) Search(ctx context.Context, value func(i int) (float64, error), 
 
 // Exact calls value for inputs, from several goroutines at a time, until no other can have a larger value than the
 // largest of them: whoever keeps the values exactly has the exact maximum. value returns its number with an error of at
-// most 2^-50 of it, or of 2^-1074; slack is as for Search. Errors: those of value and of ctx.
-func (s *Space) Exact(ctx context.Context, value func(i int) (float64, error), slack float64) error {
+// most 2^-50 of it, or of 2^-1074; lo, hi and slack are as for Search. Errors: those of value and of ctx.
+func (s *Space) Exact(ctx context.Context, lo, hi []float64, value func(i int) (float64, error), slack float64) error {
 	const relErr = 0x1p-50
-	q := s.start(value, relErr, slack)
+	q := s.start(lo, hi, value, relErr, slack)
 	q.exact, q.loose = true, 1-q.rel // what a root and its value may be off
 	q.abs += 0x1p-1060
 	return q.run(ctx)
@@ -147,15 +153,20 @@ type query struct {
 	rel, abs float64
 	loose    float64 // inputs whose bound is at most so many times the root of the largest value are not looked at
 	exact    bool    // places that are equal to a rounding may have other values
+	sketch   *sketch // of the last input that was sketched; nil without slopes
+	floor    float64 // bounds below it need not be lowered
 }
 
-func (s *Space) start(value func(i int) (float64, error), relErr, slack float64) *query {
+func (s *Space) start(lo, hi []float64, value func(i int) (float64, error), relErr, slack float64) *query {
 	q := &query{Space: s, value: value, bound: make([]float64, s.k), rel: 2*s.rel + relErr + 8*0x1p-52,
 		abs: 3*s.abs + slack}
 	for i := range q.bound {
 		q.bound[i] = math.Inf(1)
 	}
 	q.Value = -1
+	if s.slopes != nil && lo != nil {
+		q.sketch = &sketch{slopes: s.slopes, lo: lo, hi: hi, done: make([]bool, s.k)}
+	}
 	return q
 }
 
@@ -176,37 +187,78 @@ func (q *query) enough() float64 {
 	return enough
 }
 
-// run looks at the input with the largest bound as long as that helps, and then at all that are left, side by side.
+// run looks at the input with the largest bound as long as that helps, and then at all that are left, side by side. With
+// slopes it sketches the input first, and looks at it if its bound is the largest then, too.
 func (q *query) run(ctx context.Context) error {
-	next, buf := 0, make([]float64, q.k)
-	for n := 0; q.metric != nil && n < patience+q.k/patient; n++ {
+	patience := patience + q.k/patient
+	if q.sketch != nil {
+		patience += q.k / sketched
+	}
+	next, most, buf := 0, 0.0, make([]float64, q.k)
+	for n := 0; q.metric != nil && n < patience; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		v, err := q.value(next)
-		if err != nil {
-			return err
+		if at := next; q.sketch != nil && !q.sketch.done[at] {
+			next, most = q.lower(at, q.trace(at), buf)
+		} else {
+			v, err := q.value(at)
+			if err != nil {
+				return err
+			}
+			q.see(at, v)
+			if q.sketch != nil {
+				next, most = q.largest()
+			} else {
+				next, most = q.lower(at, q.root(v), buf)
+			}
 		}
-		q.see(next, v)
-		var most float64
-		if next, most = q.lower(next, q.root(v), buf); most <= q.enough() {
+		if most <= q.enough() {
 			break
 		}
 	}
 	return q.rest(ctx)
 }
 
+// trace sketches an input, and returns what it costs at most.
+func (q *query) trace(at int) float64 {
+	d := q.sketch
+	d.sketch(at)
+	q.bound[at] = min(q.bound[at], (d.cost+d.off)*(1+q.rel)+q.abs)
+	q.floor = max(q.floor, (d.cost-d.off)*(1-0x1p-20)-2*q.abs)
+	return d.cost + d.off
+}
+
+// largest returns the largest bound.
+func (q *query) largest() (at int, most float64) {
+	most = math.Inf(-1)
+	for i, b := range q.bound {
+		if b > most {
+			at, most = i, b
+		}
+	}
+	return at, most
+}
+
 // lower lowers the bounds by what input at has as its root, and returns the largest.
 func (q *query) lower(at int, root float64, buf []float64) (next int, most float64) {
 	most = math.Inf(-1)
-	for i, d := range q.metric.Row(at, buf) {
+	var distances []float64
+	if q.sketch != nil && q.at.Same {
+		distances = q.sketch.row
+	} else {
+		distances = q.metric.Row(at, buf)
+	}
+	for i, d := range distances {
 		b := q.bound[i]
 		switch {
-		case b == math.Inf(-1):
+		case b < q.floor:
 			continue
-		case d == 0 && !q.exact: // the same place
+		case d == 0 && !q.exact && i != at: // the same place
 			q.bound[i] = math.Inf(-1)
 			continue
+		case q.sketch != nil && root-d < b:
+			d = q.sketch.change(i, d)
 		}
 		if c := (root+d)*(1+q.rel) + q.abs; c < b {
 			q.bound[i], b = c, c

@@ -91,7 +91,7 @@ func TestSearch(t *testing.T) {
 			var first Result
 			for n, procs := range []int{1, 4} {
 				old := runtime.GOMAXPROCS(procs)
-				r, err := NewSpace(c).Search(context.Background(), func(i int) (float64, error) { return phi[i], nil },
+				r, err := NewSpace(c).Search(context.Background(), lo, hi, func(i int) (float64, error) { return phi[i], nil },
 					knapsack.PhiError, 0)
 				runtime.GOMAXPROCS(old)
 				if err != nil {
@@ -106,7 +106,7 @@ func TestSearch(t *testing.T) {
 			// With Exact, the largest of those looked at is the largest of all, to the last bit.
 			var lock sync.Mutex
 			seen, looked := 0.0, make([]bool, k)
-			err := NewSpace(c).Exact(context.Background(), func(i int) (float64, error) {
+			err := NewSpace(c).Exact(context.Background(), lo, hi, func(i int) (float64, error) {
 				lock.Lock()
 				defer lock.Unlock()
 				if looked[i] {
@@ -142,21 +142,21 @@ func TestLooked(t *testing.T) {
 		}
 		return sum / k, nil
 	}
-	r, err := NewSpace(c).Search(context.Background(), value, 1e-12, 0)
+	r, err := NewSpace(c).Search(context.Background(), nil, nil, value, 1e-12, 0)
 	if err != nil || r.Looked > k/10 {
 		t.Errorf("%+v, %v: looked at %d of %d inputs", r, err, r.Looked, k)
 	}
 	failed := errors.New("failed")
-	if _, err := NewSpace(c).Search(context.Background(), func(int) (float64, error) { return 0, failed }, 0,
+	if _, err := NewSpace(c).Search(context.Background(), nil, nil, func(int) (float64, error) { return 0, failed }, 0,
 		0); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := NewSpace(c).Search(ended, value, 0, 0); !errors.Is(err, context.Canceled) {
+	if _, err := NewSpace(c).Search(ended, nil, nil, value, 0, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := NewSpace(c).Exact(ended, value, 0); !errors.Is(err, context.Canceled) {
+	if err := NewSpace(c).Exact(ended, nil, nil, value, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
