@@ -169,7 +169,8 @@ func (g *groups) distance(i, o int32) float64 {
 	return sum
 }
 
-// blur is that of a problem, for rows or for columns.
+// blur is how far rows, or columns, are from the middles of their groups, as a part of how far they are from those of
+// others; as seen from the landmarks. It is some 0.05 for points of a plane, and 0.3 in 50 dimensions.
 func (g *groups) blur() float64 {
 	near, far := 0.0, math.SmallestNonzeroFloat64
 	for n, m := range g.middle {

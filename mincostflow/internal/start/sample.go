@@ -2,8 +2,9 @@ package start
 
 import "github.com/wpm-go/wpm/internal/num"
 
-// sample makes the smaller problem, and reports whether there was time.
-func (w *work) sample() bool {
+// sample makes the smaller problem, and reports whether there was time, and whether the blur of rows and of columns is
+// at most most. (Rows come first: where they are blurred, nothing is done for columns.)
+func (w *work) sample(most float64) bool {
 	p := &w.p
 	w.rows.item, w.cols.item = w.rows.item[:0], w.cols.item[:0]
 	for i := range p.Supply {
@@ -14,17 +15,24 @@ func (w *work) sample() bool {
 			w.cols.item = append(w.cols.item, int32(j))
 		}
 	}
-	if !w.look() {
+	size := groupSize(len(w.rows.item), len(w.cols.item))
+	w.rows.units = append(w.rows.units[:0], p.Supply...)
+	if !w.lookAtRows() {
 		return false
 	}
-	w.rows.units = append(w.rows.units[:0], p.Supply...)
+	if w.rows.cut(size); w.rows.blur() > most {
+		return false
+	}
 	w.cols.units = num.Grow(w.cols.units, len(p.Low))
 	for j, l := range p.Low {
 		w.cols.units[j] = l + p.Room[j]
 	}
-	size := groupSize(len(w.rows.item), len(w.cols.item))
-	w.rows.cut(size)
-	w.cols.cut(size)
+	if !w.lookAtColumns() {
+		return false
+	}
+	if w.cols.cut(size); w.cols.blur() > most {
+		return false
+	}
 	return w.collect()
 }
 
@@ -37,27 +45,30 @@ func groupSize(k, n int) int {
 	return size
 }
 
-// look reads what rows and columns look like.
-func (w *work) look() bool {
-	k, live := len(w.rows.item), w.cols.item
+// lookAtRows reads what rows look like, and reports whether there was time.
+func (w *work) lookAtRows() bool {
+	k := len(w.rows.item)
 	w.rows.look = num.Grow(w.rows.look, k*landmarks)
+	return w.p.Costs.Share(k, looks{w})
+}
+
+// lookAtColumns is lookAtRows for columns.
+func (w *work) lookAtColumns() bool {
+	k := len(w.rows.item)
 	w.cols.look = num.Grow(w.cols.look, len(w.p.Low)*landmarks)
-	if !w.p.Costs.Share(k, looks{w}) {
-		return false
-	}
 	for l := range landmarks {
 		row, ok := w.p.Costs.Row((2*l + 1) * k / (2 * landmarks))
 		if !ok {
 			return false
 		}
-		for _, j := range live {
+		for _, j := range w.cols.item {
 			w.cols.of(j)[l] = row[j]
 		}
 	}
 	return true
 }
 
-// looks is the task of look: what rows look like.
+// looks is the task of lookAtRows.
 type looks struct{ *work }
 
 func (w looks) Do(_, from, to int, own Costs) bool {
@@ -104,7 +115,3 @@ func (w collects) Do(_, from, to int, own Costs) bool {
 	}
 	return true
 }
-
-// blur is how far rows and columns are from the middles of their groups, as a part of how far they are from those of
-// others; as seen from the landmarks. It is some 0.05 for points of a plane, and 0.3 in 50 dimensions.
-func (w *work) blur() float64 { return max(w.rows.blur(), w.cols.blur()) }

@@ -27,7 +27,7 @@ func Multiscale(p Problem, solver Solver, f *Forest) bool {
 	w := works.Get().(*work)
 	defer w.release()
 	w.p, w.into = p, f
-	if !w.sample() || w.blur() > most {
+	if !w.sample(most) {
 		return false
 	}
 	w.middle = num.Grow(w.middle, len(w.small.Supply))

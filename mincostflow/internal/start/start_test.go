@@ -54,10 +54,10 @@ func TestParts(t *testing.T) {
 		slices.Sort(ends)
 		for range 2 { // the second time with what the first has left behind
 			whole.p = p
-			whole.sample()
+			whole.sample(math.Inf(1))
 			p.Costs = cut{m, ends}
 			parts.p = p
-			parts.sample()
+			parts.sample(math.Inf(1))
 			if !reflect.DeepEqual(whole.small, parts.small) {
 				t.Fatalf("%v: %v, want %v", ends, parts.small, whole.small)
 			}
@@ -116,7 +116,7 @@ func TestSample(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProblem(t)
 		w := work{p: p}
-		if !w.sample() {
+		if !w.sample(math.Inf(1)) {
 			t.Fatal("no time")
 		}
 		if sum(w.small.Supply) != sum(p.Supply) || sum(w.small.Low) != sum(p.Low) || sum(w.small.Room) != sum(p.Room) {
@@ -153,7 +153,7 @@ func TestSample(t *testing.T) {
 				}
 			}
 		}
-		if b := w.blur(); !(b >= 0) {
+		if b := max(w.rows.blur(), w.cols.blur()); !(b >= 0) {
 			t.Fatalf("blur %v", b)
 		}
 	})
@@ -198,7 +198,7 @@ func TestGroupsAlike(t *testing.T) {
 		}
 	}
 	w := work{p: p}
-	w.sample()
+	w.sample(math.Inf(1))
 	for r := range w.rows.len() {
 		lo, hi := n, 0
 		for _, i := range w.rows.group(r) {
@@ -208,7 +208,7 @@ func TestGroupsAlike(t *testing.T) {
 			t.Errorf("group %d reaches from %d to %d", r, lo, hi)
 		}
 	}
-	if b := w.blur(); b > 0.1 {
+	if b := max(w.rows.blur(), w.cols.blur()); b > 0.1 {
 		t.Errorf("blur %v of points on a line", b)
 	}
 }
@@ -219,7 +219,7 @@ func TestPlant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProblem(t)
 		w := work{p: p}
-		w.sample()
+		w.sample(math.Inf(1))
 		for range w.small.Supply {
 			w.middle = append(w.middle, rapid.Float64Range(-1, 1).Draw(t, "f")*slices.Max(m.data))
 		}
