@@ -60,6 +60,19 @@ func TestWorkCounts(t *testing.T) {
 		}
 		check(tt.name, r.Stats.Pivots, r.Stats.Sweeps, tt.pivots, tt.sweeps)
 	}
+	// Many rows and more columns: from Newton's start, it is 7127 and 3440 pivots.
+	for _, tt := range []struct{ k, n, pivots, sweeps int }{{128, 500, 3384, 11}, {100, 300, 1858, 7}} {
+		r := &source{newDraw(67e6).SplitMix64}
+		c, err := cost.NewPoints(r.points(tt.k, 2, r.normal), r.points(tt.n, 2, func() float64 { return 1 + 0.8*r.normal() }), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Transport(context.Background(), c, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(fmt.Sprintf("clouds, %d x %d", tt.k, tt.n), got.Stats.Pivots, got.Stats.Sweeps, tt.pivots, tt.sweeps)
+	}
 	// What changes in one place goes a long way round.
 	for _, tt := range []struct{ k, n, pivots, sweeps int }{{3000, 750, 1664, 18}, {8000, 200, 641, 17}} {
 		c := &cost.Dense{K: tt.k, Kv: tt.n}

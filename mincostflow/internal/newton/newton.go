@@ -17,6 +17,10 @@ const (
 	lightRatio = 8
 	lightShare = 0.4
 
+	// Rows that take part are many if they are more than manyRows, and columns fewer than their square over manyColumns.
+	manyRows    = 40
+	manyColumns = 2
+
 	enough     = 0.9 // columns for each row that it may have too much or too little: the simplex is cheaper then
 	seedWidths = 3   // arcs are worth a look that are second best by less than so many widths
 	// raisedWidths is how far above the prices of their nodes artificial arcs begin, in widths, where rows are light.
@@ -42,6 +46,15 @@ func Start(p start.Problem, f *start.Forest) bool {
 // worthNewton reports whether a start by Newton steps for all rows pays.
 func worthNewton(k, n int) bool {
 	return k > 1 && k <= newtonRows && n >= newtonColumns && n >= newtonRatio*k
+}
+
+// Many reports whether the rows that take part, of k, are so many that another start is likely to be better if there is
+// one. Steps then take long, and columns are few for each of them.
+func Many(k, n int) bool {
+	if !worthNewton(k, n) {
+		k = min(n/lightRatio, newtonRows)
+	}
+	return k > manyRows && k*k >= manyColumns*n
 }
 
 // choose leaves the rows with most mass heavy, as many as the columns allow, and reports whether the others have little

@@ -497,3 +497,24 @@ func TestWorthNewton(t *testing.T) {
 		}
 	}
 }
+
+// TestMany: for which sizes another start comes first, at the limits.
+func TestMany(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		k, n int
+		want bool
+	}{
+		{"all rows, few", manyRows, 200, false},
+		{"all rows, many", manyRows + 1, 200, true},
+		{"all rows, too many columns", 100, 100*100/manyColumns + 1, false},
+		{"all rows, just as many as their square", 100, 100 * 100 / manyColumns, true},
+		{"heavy rows, few", 300, manyRows * lightRatio, false},
+		{"heavy rows, many", 300, (manyRows + 1) * lightRatio, true},
+		{"heavy rows, too many columns", 4000, newtonRows*newtonRows/manyColumns + 1, false},
+	} {
+		if got := Many(tt.k, tt.n); got != tt.want {
+			t.Errorf("%s: %d x %d: %v", tt.name, tt.k, tt.n, got)
+		}
+	}
+}

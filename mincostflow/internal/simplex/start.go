@@ -13,13 +13,14 @@ import (
 
 // A solve begins with a star, or with a forest from one of three rooms: an optimal assignment for some equal masses on
 // either side (package assignment), row prices by Newton's method where rows, or rows with much mass, are few (package
-// newton), or a smaller problem of the same kind where rows and columns are many (package start). Starts change the work, never the answer's certificate.
+// newton), or a smaller problem of the same kind where rows and columns are many (package start). Starts change the
+// work, never the answer's certificate.
 //
 // What a forest leaves over is on artificial arcs, priced at first a little above the prices of their nodes. Trees stay
 // small then, and few potentials change much. These prices rise, step by step, until nothing is left over.
 const (
 	// Newton's start comes first up to lightRows rows, and up to lightMost where columns take more than TightRoom of the
-	// mass or the other one does not pay.
+	// mass, if it works on few rows. Else it comes second, up to lightMost.
 	lightRows = 320
 	lightMost = 512
 	// Prices of artificial arcs become dearer by dearer. The first is at least leastPrice of the largest cost, so that
@@ -47,13 +48,14 @@ func (s *Solver) Start(ctx context.Context) {
 	if !s.tree.within(uint64(start.TightRoom * float64(p.total()))) {
 		light = lightMost
 	}
+	first := k <= light && !newton.Many(k, len(p.Low)) // Newton's start is
 	switch {
 	case p.Rounded && assignment.Start(problem, f):
-	case k <= light && newton.Start(problem, f):
+	case first && newton.Start(problem, f):
 	case start.Multiscale(problem, (*starter)(s), f):
 		s.pr.cut()
 		much = p.total() / heavyRest
-	case k > light && k <= lightMost && newton.Start(problem, f):
+	case !first && k <= lightMost && newton.Start(problem, f):
 	default:
 		f.Reset(k, p.Low)
 	}
