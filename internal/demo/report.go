@@ -27,15 +27,20 @@ func (r Result) pictures() (names []string, pictures []sheet.Picture) {
 	places := plane.Of(cost.Spec{Kind: "grid", Rows: c.Rows, Cols: c.Cols, P: 1})
 	far := func(w1 float64) string { return fmt.Sprintf("%.2f cell widths from the truth", w1) }
 	eps, _ := ldp.ParseEpsilon(c.Epsilon) // which is resolved
+	less := ""
+	if eps.Float64() > 1 {
+		less = " At ε = 1 it would be 73 %, and a map needs more people."
+	}
 	report := make([]float64, len(r.Truth))
 	report[r.Person.Report] = 1
 	person := sheet.Picture{
 		Title: "One person", Places: places, Colour: "share of the person's visits to a cell, or the chance of its report",
 		Text: fmt.Sprintf("A place is a cell; north is up. The report is drawn by these chances: near the cells where the person goes, or, more rarely, "+
 			"anywhere. For any two persons the chances of any cell differ by at most a factor e^%s. So who holds two possibilities for equally "+
-			"likely, and sees the report, is at most %s sure of one of them.", c.Epsilon, plane.Percent(1/(1+math.Exp(-eps.Float64())))),
+			"likely, and sees the report, is at most %s sure of one of them.%s", c.Epsilon,
+			plane.Percent(1/(1+math.Exp(-eps.Float64()))), less),
 		Panels: []sheet.Panel{
-			{Title: "where the person goes", Note: "nobody else may see it", Shares: r.Person.Places},
+			{Title: "where the person goes", Note: "stays on the person's device", Shares: r.Person.Places},
 			{Title: "chances of each report", Note: "by the published policy", Shares: r.Person.Law},
 			{Title: "the report", Note: "one cell: all that is sent", Shares: report}},
 	}
@@ -44,7 +49,7 @@ func (r Result) pictures() (names []string, pictures []sheet.Picture) {
 		Title: fmt.Sprintf("What %d reports at ε = %s say", c.Users, c.Epsilon), Places: places,
 		Text: "The map is an estimate from the reports alone, and costs no privacy. OUE is optimized unary encoding. " +
 			"Single cells of the map are not to be trusted; \"wpm aggregate -map\" draws what the reports support.",
-		Panels: []sheet.Panel{{Title: "truth", Note: "nobody may see it", Shares: r.Truth},
+		Panels: []sheet.Panel{{Title: "truth", Note: "known only in a simulation", Shares: r.Truth},
 			{Title: "reports as they are", Note: far(r.Learned.Raw), Shares: last.Histogram},
 			{Title: "map, the estimate", Note: far(r.Learned.Map), Shares: r.Learned.Shares},
 			{Title: "OUE at ε = " + c.Epsilon, Note: far(r.Learned.OUE), Shares: r.Learned.OUEShares}},
@@ -115,11 +120,11 @@ func (r Result) tables() []sheet.Table {
 	cells := func(v float64) string {
 		return fmt.Sprintf("%.3f cell widths, or %.4f sides of the square, as \"wpm verify\" says", v, v/float64(c.Cols))
 	}
-	facts := sheet.Table{Title: "What is proved of the mechanism", Head: []string{"what", "is"}, Rows: [][]string{
+	facts := sheet.Table{Title: "What is proved of the mechanism", Detail: true, Head: []string{"what", "is"}, Rows: [][]string{
 		{"Worst case of one person's report, certified", cells(r.Worst)}, {"No mechanism as private is below", cells(r.Lower)},
 	}}
 	policies := sheet.Table{
-		Title: "Published files, verified again from their bytes", Head: []string{"file", "mode", "bytes", "id (SHA-256)"},
+		Title: "Published files, verified again from their bytes", Detail: true, Head: []string{"file", "mode", "bytes", "id (SHA-256)"},
 	}
 	for _, p := range r.Policies {
 		policies.Rows = append(policies.Rows, []string{p.Name, string(p.Mode), strconv.Itoa(p.Bytes), p.ID})
@@ -127,7 +132,7 @@ func (r Result) tables() []sheet.Table {
 	return []sheet.Table{
 		{Title: "Distance of the mean to the truth (W₁), in cell widths", Head: r.head("mechanism"), Rows: r.distances(3)},
 		facts, policies,
-		{Title: "Settings", Head: []string{"what", "is"}, Rows: [][]string{
+		{Title: "Settings", Detail: true, Head: []string{"what", "is"}, Rows: [][]string{
 			{"Users", fmt.Sprintf("%d, with %d check-ins", c.Users, r.Checkins)},
 			{"Grid", fmt.Sprintf("%d x %d cells, Euclidean distance of centres, p = 1", c.Rows, c.Cols)},
 			{"Base measure", fmt.Sprintf("uniform, of mass %.4f", r.Mass)},

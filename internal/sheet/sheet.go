@@ -67,9 +67,10 @@ type Part struct {
 
 // Table is rows of text.
 type Table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
+	Title  string
+	Head   []string
+	Rows   [][]string
+	Detail bool // folded until it is asked for
 }
 
 // Check refuses a file that Encode would not write.

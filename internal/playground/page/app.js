@@ -33,7 +33,7 @@
   // What is known. Nothing of it is stored.
   let world = null, me = new Map(), cursor = 0, files = { points: '', counts: '' }, accepted = files;
   let cloud = null, drawnAt = -1, draws = 0, sample = 0, broken = false, shown = {};
-  const kinds = [['truth', 'The truth', 'nobody may see it'], ['raw', 'Releases as they come', 'one of each person, simulated'],
+  const kinds = [['truth', 'The truth', 'known only in a simulation'], ['raw', 'Releases as they come', 'one of each person, simulated'],
     ['estimate', 'Estimate', 'made from these releases'], ['oue', 'Rival: unary encoding', 'OUE, which knows no distances']];
   const slow = ['estimate', 'oue']; // maps that are not made while a slider moves
 

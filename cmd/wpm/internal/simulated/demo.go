@@ -79,7 +79,7 @@ func demoPage(ctx context.Context, c *cli.Command, r demo.Result) []byte {
 		Sentence: r.Sentence(), Rows: r.Config.Rows, Cols: r.Config.Cols,
 	}
 	for _, m := range []playground.Map{
-		{Title: "The truth", Note: "nobody may see it", Shares: r.Truth},
+		{Title: "The truth", Note: "known only in a simulation", Shares: r.Truth},
 		{Title: "Releases as they are", Note: "one of each user", Shares: r.Modes[len(r.Modes)-1].Histogram},
 		{Title: "Estimate", Note: "made from these releases", Shares: r.Learned.Shares},
 		{Title: "Rival", Note: "optimized unary encoding", Shares: r.Learned.OUEShares},
