@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"github.com/wpm-go/wpm/internal/discs"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/wpmerr"
@@ -334,10 +335,21 @@ func Exact(ctx context.Context, p policy.Policy, random int, seed uint64, projec
 const rowsBlock = 64
 
 // Thresholds is policy.VerifyRows for all inputs, on all cores. The error is that of the first input at any GOMAXPROCS.
+// For points and grids a tree of the outputs finds what is right, in O(sqrt kv) an input; what it does not find right,
+// policy.VerifyRows decides.
 func Thresholds(ctx context.Context, p policy.Policy) error {
 	ctx = wpmerr.Context(ctx)
-	k := p.Inputs()
+	k, rows := p.Inputs(), discs.Of(p)
 	return parallel.Each(ctx, (k+rowsBlock-1)/rowsBlock, func(block int) error {
-		return policy.VerifyRows(ctx, p, block*rowsBlock, min((block+1)*rowsBlock, k))
+		from, to := block*rowsBlock, min((block+1)*rowsBlock, k)
+		var spans []int32
+		for ; rows != nil && from < to; from++ {
+			var rest uint64
+			var ok bool
+			if spans, _, rest, ok = rows.Disc(from, spans[:0]); !ok || rest == 0 && len(spans) > 0 {
+				break // with nothing left, an output before it is the threshold
+			}
+		}
+		return policy.VerifyRows(ctx, p, from, to)
 	}, nil)
 }

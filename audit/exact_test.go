@@ -397,11 +397,26 @@ func TestThresholdsOnCores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var points []int32
+	for i := range int32(2 * n) {
+		points = append(points, i*i%101)
+	}
+	for name, g := range map[string]policy.Geometry{
+		"ring": {Kind: policy.Ring}, "grid": {Kind: policy.Grid, Rows: 16, Cols: 25},
+		"points": {Kind: policy.Points, Axes: 2, OutputPoints: points},
+	} {
+		t.Run(name, func(t *testing.T) { thresholdsOnCores(t, g, box) })
+	}
+}
+
+func thresholdsOnCores(t *testing.T, g policy.Geometry, box *ldp.Polytope) {
 	cfg := policy.Config{
-		Polytope: box, Geometry: &policy.Geometry{Kind: policy.Ring},
+		Polytope: box, Geometry: &g,
 		Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
 	}
-	cfg.Thresholds, err = (&ranking.Ranking{Geometry: *cfg.Geometry}).Thresholds(t.Context(), box)
+	n := box.Len()
+	var err error
+	cfg.Thresholds, err = (&ranking.Ranking{Geometry: g}).Thresholds(t.Context(), box)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +424,7 @@ func TestThresholdsOnCores(t *testing.T) {
 		c := cfg
 		c.Thresholds = slices.Clone(cfg.Thresholds)
 		for _, i := range wrong {
-			c.Thresholds[i] = (c.Thresholds[i] + 1) % n
+			c.Thresholds[i] = (c.Thresholds[i] + 1) % int32(n)
 		}
 		p, err := policy.New(c)
 		if err != nil {
@@ -434,6 +449,50 @@ func TestThresholdsOnCores(t *testing.T) {
 		runtime.GOMAXPROCS(old)
 		if right != nil || wrong != nil || !errors.Is(stopped, context.Canceled) {
 			t.Errorf("%d cores: %v, %v, %v", 1<<procs, right, wrong, stopped)
+		}
+	}
+}
+
+// TestThresholdsByTree holds that a tree finds all thresholds right that are, and only these, where they differ in weight
+// and where some have none.
+func TestThresholdsByTree(t *testing.T) {
+	eps, err := ldp.ParseEpsilon("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := policy.Geometry{Kind: policy.Points, Axes: 1, OutputPoints: []int32{3, 0, 7, 7, 20, 3, 9}}
+	for bits, m := range map[int][]float64{10: {1, 2, 0, 1, 1, 3, 2}, 3: {1, 1, 1, 1, 1, 1, 1}} { // with 3, lo is 1, and hi 2
+		for _, scale := range []float64{0.1 * math.Exp(-0.5), 0.1, 0.15} {
+			mass := make([]float64, len(m))
+			for j := range m {
+				mass[j] = m[j] * scale
+			}
+			box, err := ldp.NewPolytope(eps, mass, bits)
+			if errors.Is(err, ldp.ErrInfeasible) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			right, err := (&ranking.Ranking{Geometry: g}).Thresholds(t.Context(), box)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range len(m) * len(m) {
+				list := slices.Clone(right)
+				list[n/len(m)] = int32(n % len(m))
+				p, err := policy.New(policy.Config{
+					Polytope: box, Geometry: &g, Thresholds: list,
+					Provenance: policy.Provenance{Geometry: policy.Public, BaseMeasure: policy.DataIndependent},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, want := Thresholds(t.Context(), p), policy.VerifyRows(t.Context(), p, 0, len(m))
+				if fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("masses %v, thresholds %d: %v, want %v", mass, list, got, want)
+				}
+			}
 		}
 	}
 }
