@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/wpm-go/wpm/cost"
@@ -233,17 +234,18 @@ func isWhole(b []byte) bool {
 // costText returns the SHA-256 of the canonical text of a cost, and that text, or nil where it is longer than a
 // certificate may be. A matrix of a foreign type is written out.
 func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err error) {
-	if !cost.Structured(c) {
-		d, err := cost.Materialize(ctx, c)
-		if errors.Is(err, wpmerr.ErrNotConverged) {
-			return digest{}, nil, err
+	var spec cost.Spec
+	if cost.Structured(c) {
+		spec, err = cost.SpecOf(ctx, c)
+	} else {
+		var d *cost.Dense
+		if d, err = cost.Materialize(ctx, c); err == nil {
+			spec = cost.Spec{Kind: "explicit", C: slices.Collect(slices.Chunk(d.Data, d.Kv))} // no copy
 		}
-		if err != nil {
-			return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
-		}
-		c = d
 	}
-	spec, err := cost.SpecOf(ctx, c)
+	if errors.Is(err, wpmerr.ErrNotConverged) {
+		return digest{}, nil, err
+	}
 	if err != nil {
 		return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
@@ -251,22 +253,21 @@ func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err
 	if _, err := spec.WriteTo(io.MultiWriter(sum, kept)); err != nil {
 		return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
-	return digest(sum.Sum(nil)), kept.text, nil
+	return digest(sum.Sum(nil)), kept.text.Bytes(), nil
 }
 
 // short keeps a text of up to MaxBytes.
 type short struct {
-	text []byte
+	text bytes.Buffer
 	long bool
 }
 
 func (s *short) Write(p []byte) (int, error) {
-	if s.long = s.long || len(s.text)+len(p) > MaxBytes; s.long {
-		s.text = nil
-	} else {
-		s.text = append(s.text, p...)
+	if s.long = s.long || s.text.Len()+len(p) > MaxBytes; s.long {
+		s.text = bytes.Buffer{}
+		return len(p), nil
 	}
-	return len(p), nil
+	return s.text.Write(p)
 }
 
 // readCost builds the cost that a text describes. The text must be the canonical one.
