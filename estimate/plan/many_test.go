@@ -87,6 +87,39 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// TestMissed: where distances of places are known, a forecast begins with maps of groups, and maps that are nearer to
+// the truth than groups are large are made of every place.
+func TestMissed(t *testing.T) {
+	c, d, _ := gridOf(t, 9)
+	forecast := func(merged, devices int) Prediction {
+		l, err := newPlanner(t.Context(), Problem{Cost: c}, MaxPairs, merged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (l.coarse > 0) != (merged < 81) || l.toInput == nil {
+			t.Fatalf("%d groups of 81 places", l.coarse)
+		}
+		m, err := l.Design(t.Context(), d.Channel().Row, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Predict(t.Context(), devices, estimate.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	// The largest groups are far apart: all of these maps are nearer, and made of every place.
+	if got, want := forecast(3, 1_000_000), forecast(81, 1_000_000); got.Map != want.Map {
+		t.Errorf("%+v with groups first, %+v without", got.Map, want.Map)
+	}
+	// With few devices groups stay, and lose little: see TestMerged.
+	got, want := forecast(40, 100), forecast(81, 100)
+	if r := got.Map.Mean / want.Map.Mean; got.Map == want.Map || !(r >= 0.95 && r <= 1.05) {
+		t.Errorf("%+v with groups first, %+v without", got.Map, want.Map)
+	}
+}
+
 // TestMoved: of maps with the same sums in pairs of neighbours, the distance is that of moves between neighbours, also
 // where distances are those of groups.
 func TestMoved(t *testing.T) {

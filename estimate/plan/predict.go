@@ -90,7 +90,10 @@ func (m *Mechanism) ground() error {
 	if err != nil || m.patches.Shared() == 0 {
 		return err
 	}
-	far, patches := make([]float64, few), l.patches(m.patches)
+	far, patches, groups := make([]float64, few), l.patches(m.patches), l.coarse
+	if l.toInput != nil { // so many releases tell places of a group apart
+		groups = 0
+	}
 	err = parallel.Each(ctx, few, func(n int) error {
 		best, err := m.patches.Best(l.worlds[n], l.prior)
 		if err == nil {
@@ -105,7 +108,7 @@ func (m *Mechanism) ground() error {
 				counts[j] = uint64(math.Round(q * releases))
 			}
 			found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: m.channel, Geometry: l.geometry},
-				estimate.Settings{Groups: l.coarse})
+				estimate.Settings{Groups: groups})
 			if err != nil {
 				return err
 			}
@@ -236,6 +239,22 @@ func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, 
 	return m, m.ground()
 }
 
+// missed is the distance of a map to the truth. Of many places, the first map is that of groups. If it is nearer to the
+// truth than places are to the middle of their group, groups may be what keeps it away, and every place has a part in
+// another map.
+func (l *Planner) missed(ctx context.Context, p estimate.Problem, truth []float64) (d float64, err error) {
+	for _, groups := range [...]int{l.coarse, 0} {
+		found, err := estimate.Map(ctx, p, estimate.Settings{Groups: groups})
+		if err != nil {
+			return 0, err
+		}
+		if d, err = l.distance(ctx, truth, found.Theta); err != nil || d >= l.grain {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
 // Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrSettings, those of the estimators
 // and of transport, and that of ctx.
 func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Settings) (Prediction, error) {
@@ -256,11 +275,8 @@ func (m *Mechanism) Predict(ctx context.Context, devices int, s estimate.Setting
 				return err
 			}
 		}
-		found, err := estimate.Map(ctx, p, estimate.Settings{Groups: l.coarse})
-		if err != nil {
-			return err
-		}
-		if theta[n], err = l.distance(ctx, l.worlds[n], found.Theta); err != nil {
+		var err error
+		if theta[n], err = l.missed(ctx, p, l.worlds[n]); err != nil {
 			return err
 		}
 		if n >= few {
