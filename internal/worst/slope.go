@@ -137,7 +137,8 @@ func (d *sketch) sketch(i int) {
 		if d.earth { // the part that is at right angles to x
 			s := a0*a0 + a1*a1 + a2*a2
 			a0, a1, a2 = a0+s/2*x[0], a1+s/2*x[1], a2+s/2*x[2]
-			if length = math.Sqrt(s * (1 - s/4)); !(length > least) {
+			// That is a sine, but 1 - s/4 has few digits near the antipode.
+			if length = math.Sqrt(a0*a0 + a1*a1 + a2*a2); !(length > least) {
 				b = 0
 			}
 		}

@@ -129,6 +129,35 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
+// TestNearAntipode holds the bounds of sketches of inputs near the antipode of an output, where directions lose digits.
+// On the equator, between the antipodes of two outputs of equal mass, all inputs cost the same.
+func TestNearAntipode(t *testing.T) {
+	var x [][2]float64
+	for n := range 500 {
+		x = append(x, [2]float64{0, -170 + 0.0005*math.Pow(1.01, float64(n))}, [2]float64{0, -165 + float64(n)/10})
+	}
+	c, err := cost.NewGreatCircle(x, [][2]float64{{0, 10}, {0, 100}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phi := make([]float64, len(x))
+	for i := range phi {
+		row := c.Row(i, nil)
+		phi[i] = (row[0] + row[1]) / 2
+	}
+	s, half := NewSpace(c), []float64{0.5, 0.5}
+	q := s.start(half, half, nil, 0, 0)
+	for i := range x {
+		q.trace(i)
+		d := q.sketch
+		for y, far := range s.metric.Row(i, nil) {
+			if up := (d.cost+d.off+d.change(y, far))*(1+q.rel) + q.abs; !(up >= phi[y]) {
+				t.Fatalf("input %v costs %v, by a sketch of %v at %v at most %v", x[y], phi[y], x[i], far, up)
+			}
+		}
+	}
+}
+
 // TestGlobe holds that slopes spare most inputs where places are all over the globe, and that nothing is found that
 // all of them would not show.
 func TestGlobe(t *testing.T) {
