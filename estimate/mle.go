@@ -237,9 +237,9 @@ func (m *most) certify(a []float64) float64 {
 }
 
 // rounding bounds the relative error of a theta, theta P and g: sums of k, 2 k and 2 kv terms that are not negative, as the
-// low part of an entry and the rest are added apart, and a few operations more.
+// low part of an entry and the rest are added apart; the sums of rows that P and g have; and a few operations more.
 func (m *most) rounding() float64 {
-	return float64(3*len(m.theta)+2*len(m.seen)+32) * 0x1p-53
+	return float64(3*len(m.theta)+2*len(m.seen)+2*len(m.full)+32) * 0x1p-53
 }
 
 // leastWeight is what rounds to 0: products with smaller weights are slow, and nothing depends on them.
