@@ -17,8 +17,8 @@ import (
 )
 
 // TestCoarseLoss holds what groups of places cost in W_1 against Map with every place by itself: half as many groups as
-// 225 and 400 places, and the groups of larger maps for 900 places. The limits are those of the documentation; there are more
-// kinds of maps than those on which the rule of the groups was chosen, and the seed is another.
+// 225 and 400 places, and the groups of larger maps for 900 places. The limits are those of the documentation; there are
+// more kinds of maps than those on which the rule of the groups was chosen, and the seed is another.
 func TestCoarseLoss(t *testing.T) {
 	type releases struct {
 		eps, share float64
