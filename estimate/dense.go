@@ -15,8 +15,8 @@ var (
 )
 
 // assembly says that gonum has products of vectors in assembly, for several numbers at once. They take 0.4 of the time of
-// the compiler's for X X', and half for a factor of 400 rows. In WebAssembly, where gonum has none, rows by rows take a
-// quarter of the time of gonum's factor.
+// the compiler's for X X', and half for a factor of 400 rows. In WebAssembly, where gonum has none, byRows takes a quarter
+// of the time of gonum's factor.
 const assembly = runtime.GOARCH == "amd64"
 
 // Products of several rows at once: a value that is read is used several times.

@@ -429,7 +429,7 @@ func (w *walk) length(l int, c kernel) error {
 	if err := walk(from, 1); err != nil {
 		return err
 	}
-	first.factor = w.factor
+	first.factor = w.factor // to write to
 	*w.fit = first
 	return walk(from-1, -1)
 }

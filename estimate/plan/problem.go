@@ -152,7 +152,7 @@ func (l *Planner) measure(ctx context.Context, c cost.Matrix, pairs int) (err er
 	return err
 }
 
-// look sets the region of which an interval is predicted.
+// look sets the groups of maps, and the region of which an interval is predicted.
 func (l *Planner) look(ctx context.Context, even []float64, merged int) error {
 	l.region = quarter(l.geometry)
 	if len(even) <= merged {
