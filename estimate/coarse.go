@@ -214,6 +214,19 @@ func sizes(of []int, n, k int) ([]float64, error) {
 	return size, nil
 }
 
+// grain is the mean distance of a place to the center of its group.
+func (by groups) grain(g *Geometry) (mean float64) {
+	row := make([]float64, len(by.of))
+	for a, c := range by.centers {
+		for i, d := range g.dist.Row(c, row) {
+			if by.of[i] == a {
+				mean += d / float64(len(by.of))
+			}
+		}
+	}
+	return mean
+}
+
 // members returns the places of each group.
 func (by groups) members() [][]int {
 	out := make([][]int, len(by.centers))

@@ -28,12 +28,16 @@ func TestCoarseLoss(t *testing.T) {
 		side, runs int
 		ladder     ladder
 		rough      int     // groups to begin with
+		held       []int   // groups that may be enough
 		most       float64 // of the geometric mean: what the comment of Map says, or half of that for more cases
 		releases   []releases
 	}{
-		{15, 2, ladder{rough: 32, fine: 112}, 56, 1.02, []releases{{1, .333, 300}, {2, .2, 2800}, {4, .077, 2800}}},
-		{20, 4, ladder{rough: 57, fine: 200}, 100, 1.01, []releases{{1, .333, 500}, {2, .2, 5000}, {4, .077, 5000}}},
-		{30, 1, ladder{rough: roughGroups, fine: fineGroups, each: outputsEach}, roughGroups, 1.01,
+		{15, 2, ladder{rungs: []int{32, 112}}, 56, []int{84, 84, 141}, 1.02,
+			[]releases{{1, .333, 300}, {2, .2, 2800}, {4, .077, 2800}}},
+		{20, 4, ladder{rungs: []int{57, 200}}, 100, []int{roughGroups, roughGroups, middleGroups}, 1.01,
+			[]releases{{1, .333, 500}, {2, .2, 5000}, {4, .077, 5000}}},
+		{30, 1, ladder{rungs: []int{roughGroups, fineGroups}, outputs: outputGroups}, roughGroups,
+			[]int{roughGroups, roughGroups, middleGroups, fineGroups}, 1.01,
 			[]releases{{1, .333, 20000}, {2, .2, 20000}, {2, .2, 200000}, {4, .077, 20000}}},
 	} {
 		if n > 0 && !numtest.Full() { // five minutes
@@ -54,11 +58,11 @@ func TestCoarseLoss(t *testing.T) {
 			return r.Objective * float64(side)
 		}
 		r := rand.New(rand.NewPCG(2026, 18))
-		logs, cases, beginning := 0.0, 0.0, 0.0
+		logs, cases, beginning, holding := 0.0, 0.0, 0.0, 0.0
 		for _, truth := range coarseTruths(r, side) {
 			for _, c := range size.releases {
 				channel := channelOf(t, discs(dist, c.eps, c.share))
-				fine, coarse, begun := 0.0, 0.0, 0.0
+				fine, coarse, begun, held := 0.0, 0.0, 0.0, 0.0
 				for range size.runs {
 					p := Problem{Counts: drawCounts(r, channel, truth.theta, c.n), Channel: channel, Geometry: g}
 					a, err := mapOf(context.Background(), p, Settings{}, g.K(), ladder{})
@@ -71,30 +75,46 @@ func TestCoarseLoss(t *testing.T) {
 					}
 					checkDistribution(t, b.Theta, g.K())
 					first, err := mapOf(context.Background(), p, Settings{}, 0,
-						ladder{rough: size.rough, whole: g.K(), each: outputsEach})
+						ladder{rungs: []int{size.rough}, whole: g.K(), outputs: outputGroups})
 					if err != nil {
 						t.Fatal(err)
 					}
+					enough, err := mapOf(context.Background(), p, Settings{Draws: 10, Far: func(r Result) (float64, error) {
+						off := 0.0
+						for _, draw := range r.Draws {
+							off += w1(draw, r.Theta) / float64(len(r.Draws))
+						}
+						return off / float64(side), nil
+					}}, 0, ladder{rungs: size.held, whole: g.K(), outputs: outputGroups})
+					if err != nil {
+						t.Fatal(err)
+					}
+					held += w1(enough.Theta, truth.theta)
 					fine, coarse = fine+w1(a.Theta, truth.theta), coarse+w1(b.Theta, truth.theta)
 					begun += w1(first.Theta, truth.theta)
 				}
-				t.Logf("%d places, %s, %+v: every place %.3f, groups %.3f (%.3f), begun with groups %.3f", g.K(), truth.name, c,
-					fine/runs, coarse/runs, coarse/fine, begun/fine)
+				t.Logf("%d places, %s, %+v: every place %.3f, groups %.3f (%.3f), begun with groups %.3f, if enough %.3f", g.K(),
+					truth.name, c, fine/runs, coarse/runs, coarse/fine, begun/fine, held/fine)
 				if !(coarse <= 1.2*fine) {
 					t.Errorf("%d places, %s, %+v: %v with groups, %v without", g.K(), truth.name, c, coarse/runs, fine/runs)
+				}
+				if !(held <= 1.2*fine) {
+					t.Errorf("%d places, %s, %+v: %v if groups may be enough, %v without", g.K(), truth.name, c, held/runs, fine/runs)
 				}
 				// Where groups only say where to begin, and which models to fit, a map is as good.
 				if !(begun <= 1.05*fine) { // what the comment of Map says
 					t.Errorf("%d places, %s, %+v: %v begun with groups, %v without", g.K(), truth.name, c, begun/runs, fine/runs)
 				}
 				logs, cases, beginning = logs+math.Log(coarse/fine), cases+1, beginning+math.Log(begun/fine)
+				holding += math.Log(held / fine)
 			}
 		}
-		coarse, begun := math.Exp(logs/cases), math.Exp(beginning/cases)
-		t.Logf("%d places, geometric mean of %v cases: groups %.3f, begun with groups %.3f", g.K(), cases, coarse, begun)
-		if !(coarse <= size.most) || !(begun <= 1.01) {
-			t.Errorf("%d places: by the geometric mean, groups are %.3f times as far from the truth, and maps begun with them %.3f",
-				g.K(), coarse, begun)
+		coarse, begun, held := math.Exp(logs/cases), math.Exp(beginning/cases), math.Exp(holding/cases)
+		t.Logf("%d places, geometric mean of %v cases: groups %.3f, begun with groups %.3f, if enough %.3f", g.K(), cases,
+			coarse, begun, held)
+		if !(coarse <= size.most) || !(begun <= 1.01) || !(held <= size.most) {
+			t.Errorf("%d places: by the geometric mean, groups are %.3f times as far from the truth, maps begun with them %.3f, "+
+				"and maps of groups if these may be enough %.3f", g.K(), coarse, begun, held)
 		}
 	}
 }
@@ -186,7 +206,7 @@ func TestGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	each, err := mapOf(context.Background(), p, Settings{}, 0, ladder{rough: k, fine: k})
+	each, err := mapOf(context.Background(), p, Settings{}, 0, ladder{rungs: []int{k, k}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -377,7 +377,7 @@ func TestMapProgress(t *testing.T) {
 			}
 			last, end = done, total
 		}}
-		if _, err := mapOf(context.Background(), p, s, places, ladder{rough: 5, fine: 15}); err != nil {
+		if _, err := mapOf(context.Background(), p, s, places, ladder{rungs: []int{5, 15}}); err != nil {
 			t.Fatal(err)
 		}
 		if last != end || end == 0 {
@@ -409,7 +409,7 @@ func TestMapWrongPrior(t *testing.T) {
 	counts := drawCounts(rand.New(rand.NewPCG(5, 5)), channel, truth, 2000)
 	off := func(prior []float64, places int) float64 {
 		res, err := mapOf(context.Background(), Problem{Counts: counts, Channel: channel, Prior: prior, Geometry: g},
-			Settings{}, places, ladder{rough: 30, fine: 60})
+			Settings{}, places, ladder{rungs: []int{30, 60}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,11 +28,15 @@ func (f *fit) trial(ctx context.Context, g *Geometry, by groups, a average, draw
 		return nil, err
 	}
 	own.first = em
-	groups, fitted, err := own.grouped(ctx, g, em, l.fine, l, Settings{})
+	anew, err := own.group(ctx, g, em, l.rungs[len(l.rungs)-1])
 	if err != nil {
 		return nil, err
 	}
-	t.Map = groups.expand(g, f.within, fitted.theta())[0]
+	fitted, err := own.grouped(ctx, g, em, anew, l, Settings{})
+	if err != nil {
+		return nil, err
+	}
+	t.Map = anew.expand(g, f.within, fitted.theta())[0]
 	return t, nil
 }
 

@@ -161,6 +161,27 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	return nil
 }
 
+// missed says how far a map of groups is expected to be from the truth. Where the map only judges another estimate, it is
+// that one's distance, doubled: smaller groups hardly change it. It is nil if nobody can say. Maps of pairs always have all
+// groups there are: see estimate.Trial.
+func (w World) missed(ctx context.Context, e Estimate) func(coarse estimate.Result) (float64, error) {
+	if w.Between == nil || w.Biased || w.places.Ends != nil {
+		return nil
+	}
+	return func(r estimate.Result) (float64, error) {
+		of, times := e.Shares, 2.
+		if e.Estimator == ByMap {
+			of, times = r.Theta, 1
+		}
+		rough, err := w.ruler(ctx, Estimate{Shares: of, Guess: e.Guess}, coarse)
+		if err != nil {
+			return 0, err
+		}
+		off, err := rough.distances(ctx, of, r.Draws)
+		return times * mean(off), err
+	}
+}
+
 // short is by how much an expected distance falls short of that of a trial, as a distance at right angles to it; 0 without a
 // trial.
 func (w World) short(ctx context.Context, t *estimate.Trial, expected float64) (float64, error) {

@@ -31,12 +31,11 @@
 //
 // # Many places
 //
-// Above 250 places, maps are those of 250 groups of places. Up to 2,048 places, all distances are exact, and a map that is
-// nearer to the truth than a place is to the middle of its group is made anew with every place. Above, distances are
-// those of 400 groups, small where there is mass, and the interval is that of 250 merged places. Rows that follow from
-// thresholds are not written out. Releases as they are have no distance unless outputs are inputs. Groups do not see
-// that mass moves within a patch. So the first map of the floor is as far from the truth as moves within patches are, by
-// exact transport.
+// Up to 2,048 places, all distances are exact, and maps are those of a user: above 300 places, of groups where these are
+// enough. Above 2,048, maps are those of 250 groups of places, distances are those of 400 groups, small where there is
+// mass, and the interval is that of 250 merged places. Rows that follow from thresholds are not written out. Releases as
+// they are have no distance unless outputs are inputs. Groups do not see that mass moves within a patch. So the first map
+// of the floor is as far from the truth as moves within patches are, by exact transport.
 //
 // # What it is worth
 //

@@ -90,10 +90,7 @@ func (m *Mechanism) ground() error {
 	if err != nil || m.patches.Shared() == 0 {
 		return err
 	}
-	far, patches, groups := make([]float64, few), l.patches(m.patches), l.coarse
-	if l.toInput != nil { // so many releases tell places of a group apart
-		groups = 0
-	}
+	far, patches := make([]float64, few), l.patches(m.patches)
 	err = parallel.Each(ctx, few, func(n int) error {
 		best, err := m.patches.Best(l.worlds[n], l.prior)
 		if err == nil {
@@ -108,7 +105,7 @@ func (m *Mechanism) ground() error {
 				counts[j] = uint64(math.Round(q * releases))
 			}
 			found, err := estimate.Map(ctx, estimate.Problem{Counts: counts, Channel: m.channel, Geometry: l.geometry},
-				estimate.Settings{Groups: groups})
+				estimate.Settings{Groups: l.coarse})
 			if err != nil {
 				return err
 			}
@@ -239,20 +236,21 @@ func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, 
 	return m, m.ground()
 }
 
-// missed is the distance of a map to the truth. Of many places, the first map is that of groups. If it is nearer to the
-// truth than places are to the middle of their group, groups may be what keeps it away, and every place has a part in
-// another map.
+// missed is the distance of a map to the truth. Of few places, it is nearly the map that a user has: of groups if these
+// will do, but groups may be half as large again, which forecasts hardly feel.
 func (l *Planner) missed(ctx context.Context, p estimate.Problem, truth []float64) (d float64, err error) {
-	for _, groups := range [...]int{l.coarse, 0} {
-		found, err := estimate.Map(ctx, p, estimate.Settings{Groups: groups})
-		if err != nil {
-			return 0, err
-		}
-		if d, err = l.distance(ctx, truth, found.Theta); err != nil || d >= l.grain {
-			return d, err
+	s := estimate.Settings{Groups: l.coarse}
+	if l.coarse == 0 {
+		s.Far = func(r estimate.Result) (float64, error) {
+			d, err := l.distance(ctx, truth, r.Theta)
+			return 1.5 * d, err
 		}
 	}
-	return d, nil
+	found, err := estimate.Map(ctx, p, s)
+	if err != nil {
+		return 0, err
+	}
+	return l.distance(ctx, truth, found.Theta)
 }
 
 // Predict simulates N devices in every world. Progress counts the worlds. Errors: ErrSettings, those of the estimators
