@@ -253,21 +253,22 @@ func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err
 	if _, err := spec.WriteTo(io.MultiWriter(sum, kept)); err != nil {
 		return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
-	return digest(sum.Sum(nil)), kept.text.Bytes(), nil
+	return digest(sum.Sum(nil)), slices.Concat(kept.parts...), nil
 }
 
-// short keeps a text of up to MaxBytes.
+// short keeps a text of up to MaxBytes, in parts: most texts of matrices are longer, and then it was in vain.
 type short struct {
-	text bytes.Buffer
-	long bool
+	parts  [][]byte
+	length int // of the whole text
 }
 
 func (s *short) Write(p []byte) (int, error) {
-	if s.long = s.long || s.text.Len()+len(p) > MaxBytes; s.long {
-		s.text = bytes.Buffer{}
-		return len(p), nil
+	if s.length += len(p); s.length > MaxBytes {
+		s.parts = nil
+	} else {
+		s.parts = append(s.parts, slices.Clone(p))
 	}
-	return s.text.Write(p)
+	return len(p), nil
 }
 
 // readCost builds the cost that a text describes. The text must be the canonical one.
