@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -109,11 +108,10 @@ func mapOf(ctx context.Context, p Problem, s Settings, places int, l ladder) (Re
 // rungs is Map by maps of groups, each to begin the next.
 func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Result, error) {
 	whole := len(f.prior) <= l.whole
-	if whole { // groups of all but a few places take longer than they are worth
-		most := sort.Search(len(l.rungs), func(n int) bool { return 3*l.rungs[n] > 2*len(f.prior) })
-		l.rungs = l.rungs[:max(most, 1)]
+	for whole && len(l.rungs) > 1 && 3*l.rungs[len(l.rungs)-1] > 2*len(f.prior) { // they are hardly less than places
+		l.rungs = l.rungs[:len(l.rungs)-1]
 	}
-	em, err := f.rough(ctx)
+	weight, err := f.rough(ctx)
 	if err != nil {
 		return Result{}, err
 	}
@@ -131,7 +129,7 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 		}
 		return out
 	}
-	weight, far := em, math.Inf(1)
+	far := math.Inf(1)
 	for n, groups := range l.rungs {
 		by, err := f.group(ctx, g, weight, groups)
 		if err != nil {
@@ -160,7 +158,9 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 		}
 		if n == 0 {
 			f.known, f.first = a.likely(), res.Theta
-			weight = mean([]float64{.5, .5}, [][]float64{em, f.first})
+			for i, t := range f.first {
+				weight[i] = t/2 + weight[i]/2
+			}
 		}
 	}
 	return f.every(ctx, g, part(parts-1))

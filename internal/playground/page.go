@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// MaxBytes is the largest page: 3.3 MB today, and room for a tenth more.
+// MaxBytes is the largest page.
 const MaxBytes = 3_600_000
 
 // ErrPage reports parts that make no page.
@@ -24,10 +24,22 @@ var body string
 var style string
 
 //go:embed page/app.js
-var app string
+var appFile string
 
 //go:embed page/worker.js
 var worker string
+
+var app = flat(appFile)
+
+// flat returns a script without the space that lines begin with, some kilobytes in all. No text of a script goes over
+// several lines, or it would be another text.
+func flat(script string) string {
+	lines := strings.Split(script, "\n")
+	for n, line := range lines {
+		lines[n] = strings.TrimLeft(line, " \t")
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Results are a run of the demo, to be shown in the page.
 type Results struct {
@@ -59,10 +71,15 @@ func Page(p Program, results *Results) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPage, err)
 	}
-	thread := worker + string(p.Exec)
+	thread := flat(worker + string(p.Exec))
 	for name, script := range map[string]string{"wasm_exec.js and worker.js": thread, "app.js": app} {
 		if lower := strings.ToLower(script); strings.Contains(lower, "</script") || strings.Contains(lower, "<!--") {
 			return nil, fmt.Errorf("%w: %s would end its element", ErrPage, name)
+		}
+		for line := range strings.Lines(script) { // see flat
+			if strings.Count(line, "`")%2 != 0 {
+				return nil, fmt.Errorf("%w: %s has a text of several lines: %q", ErrPage, name, line)
+			}
 		}
 	}
 	var b bytes.Buffer

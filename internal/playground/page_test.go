@@ -77,6 +77,18 @@ func TestPageRules(t *testing.T) {
 	}
 }
 
+// TestFlat: a page has no indentation of scripts, and no script may have a text of several lines.
+func TestFlat(t *testing.T) {
+	if got := flat("if (a) {\n\t\tb();\n  }\n"); got != "if (a) {\nb();\n}\n" {
+		t.Errorf("%q", got)
+	}
+	p := stub()
+	p.Exec = []byte("const a = `one\n two`;\n")
+	if _, err := Page(p, nil); !errors.Is(err, ErrPage) {
+		t.Errorf("a text of two lines: %v", err)
+	}
+}
+
 func TestPageParts(t *testing.T) {
 	r := &Results{Sentence: `</script><script>alert(1)</script> & "quotes"`,
 		Maps: []Map{{Title: "<b>", Shares: []float64{0.5}}}}
