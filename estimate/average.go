@@ -37,8 +37,9 @@ type Settings struct {
 	// Groups, if not 0, is how many groups of places stand for the places in Map, if there are more places: coarse maps
 	// take a small part of the time. It is at least 2. Above 1,000 outputs, groups stand for the outputs, too.
 	Groups int
-	// Far, if not nil, says how far a map of groups is expected to be from the truth, in the unit of the distances. If that
-	// is far beside the size of the groups, it is the result, in a small part of the time. See Map.
+	// Far, if not nil, says how far a map of groups is expected to be from the truth, in the unit of the Geometry's
+	// distances. Its argument has draws if there are any. If the map is far beside the size of its groups, it is the result,
+	// which saves most of the time. Far is not called up to 300 places, nor with Groups. See Map.
 	Far func(coarse Result) (float64, error)
 	// Trial asks for Result.Trial, which takes as long as the map again.
 	Trial bool

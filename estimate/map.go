@@ -16,13 +16,15 @@ const (
 	// outputGroups stand for the outputs, if there are more. With 300 in place of 900, for 150 groups of places, maps were
 	// up to 1.18 times as far from the truth.
 	outputGroups = 1000
-	// roughGroups and fineGroups are the numbers of groups of places above: for a first map, which says where groups
-	// must be small and which models are likely, and for the second. The map within a group is the prior's.
+	// roughGroups, middleGroups and fineGroups are numbers of groups of places. The first map, of roughGroups, says where
+	// groups must be small and which models are likely. Within a group, a map follows the prior.
 	roughGroups, middleGroups, fineGroups = 150, 250, 500
-	// farther is how many times as far from the truth as places are from the middle of their group a map of groups is that
-	// will do. With 1 in its place, groups lose up to 10 % in a case of TestCoarseLoss. A map of more groups is not made if
-	// the last one was less than hopeful times as far as it would have to be: it would be nearer.
+	// A map of groups will do if it is farther times as far from the truth as places are from the middle of their group.
+	// With 1 in its place, groups lose up to 10 % in a case of TestCoarseLoss. A number of groups is skipped if the last map
+	// was less than hopeful times as far as it would have to be: a map of more groups would be nearer still.
 	farther, hopeful = 1.5, 0.8
+	// glances are the draws by which the first map says how far the next may be.
+	glances = 8
 )
 
 // Map returns the posterior mean of the map, to Laplace's approximation, under a prior over smooth and rough maps:
@@ -42,13 +44,15 @@ const (
 //
 // Above 300 places, a first map of 150 groups says which models are likely, and where each kernel begins; the others are
 // left out, and the kernels are fitted side by side, after the likeliest. TestCoarseLoss holds that the distance to the
-// truth grows by 1 % at most on average; the largest growth of 35 cases of 400 and 900 places was 5 %.
+// truth grows by 1 % at most on average; the largest growth of 35 cases of 400 and 900 places was 4 %.
 //
-// With s.Far, maps of 150, 250 and 500 groups follow, of up to two thirds of the places. One that is expected to be 1.5
-// times as far from the truth as places are from the middle of their group, on average, is the result: smaller groups
-// hardly make it better. So it is where reports say little. TestCoarseLoss holds that W_1 grows by 1 % at most on average.
+// With s.Far, more maps of groups follow: of 150, 250 and 500 groups up to 1,000 places, but of at most half of the places,
+// and of 150 and 500 above. The first is the result that the counts do not contradict, and that is expected to be at least
+// 1.5 times as far from the truth as places are, on average, from the middle of their group: smaller groups would hardly
+// make it better. That is so where reports say little. TestCoarseLoss holds that W_1 grows by 1 % at most on average; the
+// largest growth of 35 cases was 3 %.
 //
-// Above 1,000 places, 500 groups stand for the places (150, if these will do), and 1,000 groups of outputs for the
+// Above 1,000 places, 500 groups stand for the places (150 if s.Far says that these will do), and 1,000 groups of outputs for the
 // outputs; groups are small where the first map has mass. Within a group the map follows the prior. TestCoarseLoss
 // compares the two on 400 places. With up to 12 releases for each place, groups make W_1 to the truth larger by less than
 // 2 % on average. With more releases and a large eps, the counts may tell places of one group apart: with 25 releases for
@@ -83,7 +87,8 @@ func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 
 // A ladder says how the places of a Map are grouped.
 type ladder struct {
-	// rungs are the numbers of groups of maps. After the first, groups are small where it has mass, and models those likely in it.
+	// rungs are the numbers of groups of maps, one after another. After the first map, groups are small where it has mass, and
+	// only the models that were likely in it are fitted.
 	rungs   []int
 	whole   int // up to so many places, the map after them has each place by itself
 	outputs int // groups of outputs, if there are more; 0 if outputs are not grouped
@@ -108,7 +113,7 @@ func mapOf(ctx context.Context, p Problem, s Settings, places int, l ladder) (Re
 // rungs is Map by maps of groups, each to begin the next.
 func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Result, error) {
 	whole := len(f.prior) <= l.whole
-	for whole && len(l.rungs) > 1 && 3*l.rungs[len(l.rungs)-1] > 2*len(f.prior) { // they are hardly less than places
+	for whole && len(l.rungs) > 1 && 2*l.rungs[len(l.rungs)-1] > len(f.prior) { // they are hardly less than places
 		l.rungs = l.rungs[:len(l.rungs)-1]
 	}
 	weight, err := f.rough(ctx)
@@ -124,8 +129,11 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 			steps = total
 			s.progress(n*total+done, parts*total)
 		}}
-		if n == parts-1 || s.Far != nil && n > 0 {
+		switch {
+		case n == parts-1 || s.Far != nil && n > 0:
 			out.Draws = s.Draws
+		case s.Far != nil:
+			out.Draws = min(s.Draws, glances)
 		}
 		return out
 	}
@@ -135,9 +143,12 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 		if err != nil {
 			return Result{}, err
 		}
-		last, least := n == parts-1, farther*by.grain(g)
-		if far < least*hopeful && !last {
-			continue
+		last, least := n == parts-1, 0.0
+		if s.Far != nil && n > 0 && !last {
+			least = farther * by.grain(g)
+			if far < least*hopeful {
+				continue
+			}
 		}
 		now := part(n)
 		a, err := f.grouped(ctx, g, weight, by, l, now)
@@ -145,12 +156,15 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 			return Result{}, err
 		}
 		res := f.result(g, by, a, now.Draws)
-		if s.Far != nil && n > 0 && !last { // groups of the first are small where steps of EM have mass, which may be noise
-			far, err = s.Far(res)
-			last = far >= least
+		if s.Far != nil && !last {
+			if far, err = s.Far(res); err != nil {
+				return Result{}, err
+			}
+			// Groups of the first map are small where steps of EM have mass, which may be noise.
+			last = n > 0 && far >= least && !f.contradicts(res.Theta)
 		}
-		if last || err != nil {
-			if err == nil && s.Trial && s.Draws > 0 {
+		if last {
+			if s.Trial && s.Draws > 0 {
 				res.Trial, err = f.trial(ctx, g, by, a, res.Draws[s.Draws-1], l)
 			}
 			s.progress(parts*steps, parts*steps)
@@ -164,6 +178,21 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 		}
 	}
 	return f.every(ctx, g, part(parts-1))
+}
+
+// contradicts reports whether the counts speak against a map: whether twice the logarithm of the likelihood is farther below
+// that of the counts' own shares than chance has it. Each count adds about 1, at most 1.15, with a variance of about 2.
+func (f *fit) contradicts(theta []float64) bool {
+	q := make([]float64, len(f.counts))
+	f.channel.forward(theta, q)
+	short := 0.0
+	for j, c := range f.counts {
+		if c > 0 {
+			short += 2 * c * logRatio(c/f.n, q[j])
+		}
+	}
+	most := float64(len(q))
+	return !(short <= 1.15*most+4*math.Sqrt(2*most))
 }
 
 // every is Map with every place by itself.

@@ -28,7 +28,7 @@ func (f *fit) trial(ctx context.Context, g *Geometry, by groups, a average, draw
 		return nil, err
 	}
 	own.first = em
-	anew, err := own.group(ctx, g, em, l.rungs[len(l.rungs)-1])
+	anew, err := own.group(ctx, g, em, len(by.centers))
 	if err != nil {
 		return nil, err
 	}

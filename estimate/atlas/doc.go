@@ -41,7 +41,7 @@
 // [Of] reads k kv integers, at most MaxRows of them; not so those of points and grids, whose rows follow from thresholds.
 // Memory is that of the channel (see estimate.NewChannel and NewRuns) and of the geometry: O(k) for places, 8 k^2 bytes
 // for a matrix. A map takes the time of its estimator (see package estimate: some tenths of a second for 400 places), and
-// 20 s and 800 MB or so for 100,000. Of another estimator than ByMap it takes that of ByMap as well, for the
+// 20 s and 800 MB or so for 100,000. Of another estimator than ByMap it takes up to that of ByMap as well, for the
 // error. Then come up to three intervals for each level of squares: some seconds at 1,500 squares, and above that none
 // are made.
 //

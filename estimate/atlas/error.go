@@ -161,9 +161,9 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	return nil
 }
 
-// missed says how far a map of groups is expected to be from the truth. Where the map only judges another estimate, it is
-// that one's distance, doubled: smaller groups hardly change it. It is nil if nobody can say. Maps of pairs always have all
-// groups there are: see estimate.Trial.
+// missed returns what says how far a map of groups is expected to be from the truth, in W_1, or nil if nothing can. Where
+// the map only judges another estimate, the distance is that estimate's, doubled, because smaller groups hardly change
+// it. Maps of pairs are always made of as many groups as there may be, for their estimate.Trial.
 func (w World) missed(ctx context.Context, e Estimate) func(coarse estimate.Result) (float64, error) {
 	if w.Between == nil || w.Biased || w.places.Ends != nil {
 		return nil
@@ -173,7 +173,7 @@ func (w World) missed(ctx context.Context, e Estimate) func(coarse estimate.Resu
 		if e.Estimator == ByMap {
 			of, times = r.Theta, 1
 		}
-		rough, err := w.ruler(ctx, Estimate{Shares: of, Guess: e.Guess}, coarse)
+		rough, err := w.rulerOf(ctx, Estimate{Shares: of, Guess: e.Guess}, coarse, w.Geometry.Row, 1)
 		if err != nil {
 			return 0, err
 		}
@@ -258,6 +258,12 @@ type ruler struct {
 
 // ruler has up to n groups, small where an estimate and its guess have mass.
 func (w World) ruler(ctx context.Context, e Estimate, n int) (ruler, error) {
+	return w.rulerOf(ctx, e, n, w.Between.Row, w.exponent(w.Between))
+}
+
+// rulerOf is ruler for costs that are distances to a power.
+func (w World) rulerOf(ctx context.Context, e Estimate, n int, costs func(i int, buf []float64) []float64,
+	power float64) (ruler, error) {
 	weight := make([]float64, len(e.Shares))
 	for i, v := range e.Shares {
 		weight[i] = v/2 + e.Guess[i]/2
@@ -267,10 +273,10 @@ func (w World) ruler(ctx context.Context, e Estimate, n int) (ruler, error) {
 		return ruler{}, err
 	}
 	n = len(centers)
-	r := ruler{of, &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}, w.exponent(w.Between)}
+	r := ruler{of, &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}, power}
 	buf := make([]float64, len(weight))
 	for a, i := range centers {
-		row := w.Between.Row(i, buf)
+		row := costs(i, buf)
 		for b, j := range centers {
 			r.cost.Data[a*n+b] = row[j]
 		}

@@ -31,8 +31,8 @@
 //
 // # Many places
 //
-// Up to 2,048 places, all distances are exact, and maps are those of a user: above 300 places, of groups where these are
-// enough. Above 2,048, maps are those of 250 groups of places, distances are those of 400 groups, small where there is
+// Up to 2,048 places, all distances are exact, and maps are nearly those of a user: above 300 places, of groups where these
+// will do. The floor's are not: they have every place up to 1,000. Above 2,048, maps are those of 250 groups of places, distances are those of 400 groups, small where there is
 // mass, and the interval is that of 250 merged places. Rows that follow from thresholds are not written out. Releases as
 // they are have no distance unless outputs are inputs. Groups do not see that mass moves within a patch. So the first map
 // of the floor is as far from the truth as moves within patches are, by exact transport.

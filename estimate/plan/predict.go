@@ -236,8 +236,8 @@ func (l *Planner) Channel(channel *estimate.Channel, disc float64) (*Mechanism, 
 	return m, m.ground()
 }
 
-// missed is the distance of a map to the truth. Of few places, it is nearly the map that a user has: of groups if these
-// will do, but groups may be half as large again, which forecasts hardly feel.
+// missed is the distance of a map to the truth. Up to 2,048 places, the map is nearly the one that a user has, of groups if
+// these will do. Groups may be half as large again as a user's, which forecasts hardly feel.
 func (l *Planner) missed(ctx context.Context, p estimate.Problem, truth []float64) (d float64, err error) {
 	s := estimate.Settings{Groups: l.coarse}
 	if l.coarse == 0 {

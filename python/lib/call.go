@@ -64,7 +64,7 @@ func (r request) decode(dst any) error {
 func (r request) floats(name string) []float64 { return r.arrays[name].floats }
 
 // own makes the request's copy of an array, some pages at a time: nothing can interrupt the runtime while it copies, and a
-// collection that waits for the end of 200 MB keeps both processors busy.
+// collection that waits for the end of 200 MB keeps every processor busy.
 func (r request) own(name string) {
 	if a, ok := r.arrays[name]; ok {
 		own := make([]float64, len(a.floats))
