@@ -46,10 +46,10 @@ const (
 // left out, and the kernels are fitted side by side, after the likeliest. TestCoarseLoss holds that the distance to the
 // truth grows by 1 % at most on average; the largest growth of 35 cases of 400 and 900 places was 4 %.
 //
-// With s.Far, more maps of groups follow: of 150, 250 and 500 groups up to 1,000 places, but of at most half of the places,
-// and of 150 and 500 above. The first is the result that the counts do not contradict, and that is expected to be at least
-// 1.5 times as far from the truth as places are, on average, from the middle of their group: smaller groups would hardly
-// make it better. That is so where reports say little. TestCoarseLoss holds that W_1 grows by 1 % at most on average; the
+// With s.Far, more maps of groups follow: of 150, 250 and 500 groups up to 1,000 places, but of at most half of the places
+// (two thirds without draws), and of 150 and 500 above. The first is the result that the counts do not contradict, and
+// that is expected to be at least 1.5 times as far from the truth as places are, on average, from the middle of their
+// group: smaller groups would hardly make it better. That is so where reports say little. TestCoarseLoss holds that W_1 grows by 1 % at most on average; the
 // largest growth of 35 cases was 3 %.
 //
 // Above 1,000 places, 500 groups stand for the places (150 if s.Far says that these will do), and 1,000 groups of outputs for the
@@ -113,7 +113,11 @@ func mapOf(ctx context.Context, p Problem, s Settings, places int, l ladder) (Re
 // rungs is Map by maps of groups, each to begin the next.
 func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Result, error) {
 	whole := len(f.prior) <= l.whole
-	for whole && len(l.rungs) > 1 && 2*l.rungs[len(l.rungs)-1] > len(f.prior) { // they are hardly less than places
+	most := len(f.prior) / 2 // groups that are worth a map before that of every place
+	if s.Draws == 0 {        // with draws, the map before takes longer
+		most = len(f.prior) * 2 / 3
+	}
+	for whole && len(l.rungs) > 1 && l.rungs[len(l.rungs)-1] > most {
 		l.rungs = l.rungs[:len(l.rungs)-1]
 	}
 	weight, err := f.rough(ctx)
