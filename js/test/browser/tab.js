@@ -42,7 +42,7 @@ async function hang(epoch) {
   return once(epoch);
 }
 
-/** What is in the database, in at most 20 seconds: a tab that has it may just be ending. */
+/** What is in the database, in a minute or so: a tab that has it may just be ending, on a busy machine. */
 async function text() {
   const store = indexedDBStore("shared");
   for (let n = 0;; n++) {
@@ -50,7 +50,7 @@ async function text() {
       await store.lock();
       break;
     } catch (e) {
-      if (e.code !== "locked" || n === 1000) throw e;
+      if (e.code !== "locked" || n === 3000) throw e;
       await new Promise((done) => setTimeout(done, 20));
     }
   }
