@@ -256,7 +256,7 @@ func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err
 	return digest(sum.Sum(nil)), slices.Concat(kept.parts...), nil
 }
 
-// short keeps a text of up to MaxBytes, in parts: most texts of matrices are longer, and then it was in vain.
+// short keeps a text of up to MaxBytes, and nothing of a longer one. It is in parts, which need no copy while it grows.
 type short struct {
 	parts  [][]byte
 	length int // of the whole text

@@ -20,8 +20,8 @@ const (
 	// groups must be small and which models are likely. Within a group, a map follows the prior.
 	roughGroups, middleGroups, fineGroups = 150, 250, 500
 	// A map of groups will do if it is farther times as far from the truth as places are from the middle of their group.
-	// With 1 in its place, groups lose up to 10 % in a case of TestCoarseLoss. A number of groups is skipped if the last map
-	// was less than hopeful times as far as it would have to be: a map of more groups would be nearer still.
+	// With 1 in its place, groups lose up to 10 % in a case of TestCoarseLoss. A number of groups is skipped if the last
+	// map was less than hopeful times as far as it would have to be: a map of more groups would be nearer still.
 	farther, hopeful = 1.5, 0.8
 	// glances are the draws by which the first map says how far the next may be.
 	glances = 8
@@ -49,14 +49,14 @@ const (
 // With s.Far, more maps of groups follow: of 150, 250 and 500 groups up to 1,000 places, but of at most half of the places
 // (two thirds without draws), and of 150 and 500 above. The first is the result that the counts do not contradict, and
 // that is expected to be at least 1.5 times as far from the truth as places are, on average, from the middle of their
-// group: smaller groups would hardly make it better. That is so where reports say little. TestCoarseLoss holds that W_1 grows by 1 % at most on average; the
-// largest growth of 35 cases was 3 %.
+// group: smaller groups would hardly make it better. That is so where reports say little. TestCoarseLoss holds that W_1
+// grows by 1 % at most on average; the largest growth of 35 cases was 3 %.
 //
-// Above 1,000 places, 500 groups stand for the places (150 if s.Far says that these will do), and 1,000 groups of outputs for the
-// outputs; groups are small where the first map has mass. Within a group the map follows the prior. TestCoarseLoss
-// compares the two on 400 places. With up to 12 releases for each place, groups make W_1 to the truth larger by less than
-// 2 % on average. With more releases and a large eps, the counts may tell places of one group apart: with 25 releases for
-// each place at eps 4, W_1 grew by 45 % for masses without a pattern.
+// Above 1,000 places, 500 groups stand for the places (150 if s.Far says that these will do), and 1,000 groups of outputs
+// for the outputs; groups are small where the first map has mass. Within a group the map follows the prior.
+// TestCoarseLoss compares the two on 400 places. With up to 12 releases for each place, groups make W_1 to the truth
+// larger by less than 2 % on average. With more releases and a large eps, the counts may tell places of one group apart:
+// with 25 releases for each place at eps 4, W_1 grew by 45 % for masses without a pattern.
 //
 // Where an output is far likelier from some inputs than from others, the posterior may have several modes. The order of
 // the places may then decide which mode is found. TestMapLaws finds this in one of 400 worlds, which are harder than
@@ -87,8 +87,8 @@ func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 
 // A ladder says how the places of a Map are grouped.
 type ladder struct {
-	// rungs are the numbers of groups of maps, one after another. After the first map, groups are small where it has mass, and
-	// only the models that were likely in it are fitted.
+	// rungs are the numbers of groups of maps, one after another. After the first map, groups are small where it has mass,
+	// and only the models that were likely in it are fitted.
 	rungs   []int
 	whole   int // up to so many places, the map after them has each place by itself
 	outputs int // groups of outputs, if there are more; 0 if outputs are not grouped
@@ -184,8 +184,9 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 	return f.every(ctx, g, part(parts-1))
 }
 
-// contradicts reports whether the counts speak against a map: whether twice the logarithm of the likelihood is farther below
-// that of the counts' own shares than chance has it. Each count adds about 1, at most 1.15, with a variance of about 2.
+// contradicts reports whether the counts speak against a map: whether twice the logarithm of its likelihood is farther
+// below that of the counts' own shares than chance has it. Each count adds about 1, at most 1.15, with a variance of
+// about 2, and four standard deviations are left to chance.
 func (f *fit) contradicts(theta []float64) bool {
 	q := make([]float64, len(f.counts))
 	f.channel.forward(theta, q)
