@@ -93,12 +93,13 @@ func (t *Tree) Before(x []int32, key uint64, col int32, spans []int32) []int32 {
 // Between calls inside with the positions from (included) to (excluded) of outputs of a key less than least, and see with
 // each position whose key is from least to most. The positions ascend.
 func (t *Tree) Between(x []int32, least, most uint64, inside func(from, to int32), see func(p int32, key uint64)) {
+	axes := len(x)
 	var stack [64]int32 // of nodes: each level halves the positions, which are fewer than 2^31
 	for top := 1; top > 0; {
 		top--
 		at := stack[top]
 		n := t.nodes[at]
-		box := t.boxes[int(at)*2*t.axes:][:2*t.axes]
+		box := t.boxes[int(at)*2*axes:][:2*axes]
 		near, far := uint64(0), uint64(0)
 		for a, v := range x {
 			below, above := int64(box[2*a])-int64(v), int64(v)-int64(box[2*a+1])
@@ -113,12 +114,14 @@ func (t *Tree) Between(x []int32, least, most uint64, inside func(from, to int32
 			stack[top], stack[top+1] = n.right, at+1
 			top += 2
 		default:
+			points := t.points[int(n.from)*axes : int(n.to)*axes]
 			for p := n.from; p < n.to; p++ {
 				k := uint64(0)
-				for a, v := range x {
-					d := int64(v) - int64(t.points[int(p)*t.axes+a])
+				for a, v := range points[:axes] {
+					d := int64(x[a]) - int64(v)
 					k += uint64(d) * uint64(d)
 				}
+				points = points[axes:]
 				if k < least {
 					inside(p, p+1)
 				} else if k <= most {

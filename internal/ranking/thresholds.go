@@ -16,6 +16,9 @@ import (
 // thresholdBlock is how many inputs a goroutine takes at a time.
 const thresholdBlock = 256
 
+// narrower is how much less the distance of a threshold is tried to differ than it may.
+const narrower = 4
+
 // Thresholds returns the thresholds of all inputs, as policy.Config has them, on all cores. It needs the Geometry alone.
 // Those of a ring or a grid are found by counting; see lattice. For points:
 //
@@ -46,27 +49,24 @@ func (r *Ranking) Thresholds(ctx context.Context, box *ldp.Polytope) ([]int32, e
 	if r.Geometry.InputPoints != nil {
 		inputs = discs.NewTree(in, axes).Order()
 	}
-	found := make([]int32, k)
-	err := parallel.Each(ctx, (k+thresholdBlock-1)/thresholdBlock, func(block int) error {
+	blocks := (k + thresholdBlock - 1) / thresholdBlock
+	found, first := make([]int32, k), make([]near, blocks)
+	var s scratch
+	var last near
+	for n := range first {
+		i := inputs[n*thresholdBlock]
+		last = t.beside(in[int(i)*axes:][:axes], last, &s)
+		first[n] = last
+		if ctx.Err() != nil {
+			return nil, wpmerr.Ended(ctx)
+		}
+	}
+	err := parallel.Each(ctx, blocks, func(n int) error {
 		var s scratch
-		radius := math.Inf(1)
-		var last []int32
-		for _, i := range inputs[block*thresholdBlock : min((block+1)*thresholdBlock, k)] {
-			x := in[int(i)*axes:][:axes]
-			least, most := uint64(0), uint64(math.MaxUint64)
-			if last != nil {
-				d := math.Sqrt(float64(squared(x, last)))
-				most = uint64(min((radius+d)*(radius+d)*(1+1e-12)+1, 1<<63))
-				if radius > d {
-					least = uint64((radius - d) * (radius - d) * (1 - 1e-12))
-				}
-			}
-			var best candidate
-			var ok bool
-			if best, ok = t.find(x, least, most, &s); !ok {
-				best, _ = t.find(x, 0, math.MaxUint64, &s)
-			}
-			found[i], last, radius = best.col, x, math.Sqrt(float64(best.key))
+		last := first[n]
+		for _, i := range inputs[n*thresholdBlock : min((n+1)*thresholdBlock, k)] {
+			last = t.beside(in[int(i)*axes:][:axes], last, &s)
+			found[i] = last.col
 		}
 		return nil
 	}, nil)
@@ -106,6 +106,32 @@ type candidate struct {
 
 func (a candidate) compare(b candidate) int {
 	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.col, b.col))
+}
+
+// near is an input whose threshold is known, at a distance. The zero value is none.
+type near struct {
+	x      []int32
+	col    int32
+	radius float64
+}
+
+// beside finds the threshold of an input near another.
+func (t *thresholder) beside(x []int32, last near, s *scratch) near {
+	var best candidate
+	ok := false
+	if last.x != nil {
+		d := math.Sqrt(float64(squared(x, last.x)))
+		for _, change := range []float64{d / narrower, d} { // as a rule, the radius differs by little
+			if !ok {
+				low, high := max(last.radius-change, 0), last.radius+change
+				best, ok = t.find(x, uint64(low*low*(1-1e-12)), uint64(min(high*high*(1+1e-12)+1, 1<<63)), s)
+			}
+		}
+	}
+	if !ok {
+		best, _ = t.find(x, 0, math.MaxUint64, s)
+	}
+	return near{x, best.col, math.Sqrt(float64(best.key))}
 }
 
 // find returns the threshold of an input if its key is from least to most.
