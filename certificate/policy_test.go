@@ -96,6 +96,9 @@ func TestCheckPolicy(t *testing.T) {
 			if got.Worst.Cmp(want) != 0 || got.Input != at {
 				t.Fatalf("rows %v: worst case %v at %d, want %v at %d", p.HasRows(), got.Worst, got.Input, want, at)
 			}
+			if worst, input, err := certificate.WorstRow(context.Background(), p); err != nil || worst.Cmp(want) != 0 || input != at {
+				t.Fatalf("rows %v: worst row %v of input %d, %v, want %v of %d", p.HasRows(), worst, input, err, want, at)
+			}
 			if got.Lower.Cmp(got.Worst) > 0 || got.Worst.Cmp(cert.Stated().Upper) > 0 || got.Lower.Cmp(cert.Stated().Lower) < 0 {
 				t.Fatalf("lower %v, worst %v, stated %v", got.Lower, got.Worst, cert.Stated())
 			}
@@ -206,6 +209,13 @@ func TestCheckPolicyRefuses(t *testing.T) {
 			}
 			if _, _, err := certificate.CheckPolicy(ctx, withoutRows(t, p)); !errors.Is(err, test.want) {
 				t.Errorf("%s, without rows: %v, want %v", name, err, test.want)
+			}
+			want := test.want
+			if name == "false lower" { // what a certificate claims of other mechanisms has no part in the worst row
+				want = nil
+			}
+			if worst, _, err := certificate.WorstRow(ctx, p); !errors.Is(err, want) || (worst == nil) != (err != nil) {
+				t.Errorf("%s: worst row %v, %v, want %v", name, worst, err, want)
 			}
 		})
 	}
