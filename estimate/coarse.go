@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -28,7 +29,8 @@ type groups struct {
 // after another, each the place with the largest d w^(1/3): d is the distance to the nearest center, and w the weight.
 // In the plane this is the density of points from which a distribution w is least far, in W_1 (the exponent is
 // (1/dim)/(1+1/dim) there). There are fewer groups if the others would be at the points of their centers. It takes
-// O(n k). The errors are ErrShape, ErrNotFinite, ErrNegative and that of ctx.
+// O(n k) at most, and a small part of that for points and places on a sphere. The errors are ErrShape, ErrNotFinite,
+// ErrNegative and that of ctx.
 func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, centers []int, err error) {
 	ctx = wpmerr.Context(ctx)
 	k := g.K()
@@ -38,36 +40,129 @@ func (g *Geometry) Groups(ctx context.Context, weight []float64, n int) (of, cen
 	if err := wpmerr.Masses("weight", weight); err != nil {
 		return nil, nil, err
 	}
-	root := make([]float64, k)
-	for i, w := range weight {
-		root[i] = math.Cbrt(w)
-	}
-	of = make([]int, k)
-	near, row := make([]float64, k), make([]float64, k)
-	for i := range near {
-		near[i] = math.Inf(1)
-	}
-	next := argmax(root)
-	score := make([]float64, k)
-	for len(centers) < n {
+	c := newClusters(g.dist, weight)
+	for len(c.centers) < n {
+		next := c.next()
+		if c.near[next] == 0 {
+			break
+		}
 		if ctx.Err() != nil {
 			return nil, nil, wpmerr.Ended(ctx)
 		}
-		for i, d := range g.dist.Row(next, row) {
-			if d < near[i] {
-				near[i], of[i] = d, len(centers)
-			}
-		}
-		centers = append(centers, next)
-		for i, w := range root {
-			score[i] = near[i] * w
-		}
-		next = argmax(score)
-		if near[next] == 0 {
-			break
+		c.add(next)
+	}
+	return c.of, c.centers, nil
+}
+
+// clusters are groups in the making.
+type clusters struct {
+	dist    cost.Matrix
+	of      []int // group of each place
+	centers []int
+	root    []float64 // third root of the weight of each place
+	near    []float64 // its distance to the center of its group
+	groups  []cluster
+
+	// Distances between places have the triangle inequality, but for errors: few of them are computed then.
+	spaced   bool
+	rel, abs float64
+}
+
+// cluster is a group: its places, the largest distance of one, and the one that would be the next center, with its score.
+type cluster struct {
+	places []int
+	radius float64
+	next   int
+	score  float64
+}
+
+// newClusters makes one group.
+func newClusters(dist cost.Matrix, weight []float64) *clusters {
+	k := len(weight)
+	c := &clusters{dist: dist, of: make([]int, k), root: make([]float64, k), groups: make([]cluster, 1)}
+	for i, w := range weight {
+		c.root[i] = math.Cbrt(w)
+		c.groups[0].places = append(c.groups[0].places, i)
+	}
+	c.centers = []int{argmax(c.root)}
+	c.near = slices.Clone(dist.Row(c.centers[0], make([]float64, k)))
+	c.measure(0)
+	if s := cost.SpaceOf(dist); s.Power == 1 && s.Scale == 1 && cost.Part(dist, nil, nil) != nil {
+		c.spaced, c.rel, c.abs = true, 8*s.Rel, 8*s.Abs
+	}
+	return c
+}
+
+// add makes a group around a place. A place is no nearer to the new center than to its own if the two centers are at least
+// twice as far from each other as it is from its own (Elkan, Using the triangle inequality to accelerate k-means, 2003).
+func (c *clusters) add(center int) {
+	half := slices.Repeat([]float64{-1}, len(c.centers)) // so near to its center, a place stays
+	if c.spaced {
+		for a, d := range cost.Part(c.dist, []int{center}, c.centers).Row(0, half) {
+			half[a] = (d*(1-c.rel) - c.abs) / 2
 		}
 	}
-	return of, centers, nil
+	var list, from []int // places that may be nearer, and their groups
+	for a, g := range c.groups {
+		if g.radius <= half[a] {
+			continue
+		}
+		from = append(from, a)
+		for _, i := range g.places {
+			if c.near[i] > half[a] {
+				list = append(list, i)
+			}
+		}
+	}
+	var own []int
+	for n, d := range c.distances(center, list) {
+		if i := list[n]; d < c.near[i] {
+			c.near[i], c.of[i] = d, len(c.centers)
+			own = append(own, i)
+		}
+	}
+	for _, a := range from {
+		c.groups[a].places = slices.DeleteFunc(c.groups[a].places, func(i int) bool { return c.of[i] != a })
+		c.measure(a)
+	}
+	c.centers, c.groups = append(c.centers, center), append(c.groups, cluster{places: own})
+	c.measure(len(c.groups) - 1)
+}
+
+// distances returns those of a place from some places.
+func (c *clusters) distances(i int, list []int) []float64 {
+	out := make([]float64, len(list))
+	if c.spaced {
+		return cost.Part(c.dist, []int{i}, list).Row(0, out)
+	}
+	row := c.dist.Row(i, make([]float64, len(c.of)))
+	for n, j := range list {
+		out[n] = row[j]
+	}
+	return out
+}
+
+// measure looks at a group anew.
+func (c *clusters) measure(a int) {
+	g := &c.groups[a]
+	g.radius, g.score, g.next = 0, -1, len(c.of)
+	for _, i := range g.places {
+		g.radius = max(g.radius, c.near[i])
+		if score := c.near[i] * c.root[i]; score > g.score || score == g.score && i < g.next {
+			g.score, g.next = score, i
+		}
+	}
+}
+
+// next returns the place of the largest score, the first of those.
+func (c *clusters) next() int {
+	best := c.groups[0]
+	for _, g := range c.groups[1:] {
+		if g.score > best.score || g.score == best.score && g.next < best.next {
+			best = g
+		}
+	}
+	return best.next
 }
 
 // group makes n groups for a map and the prior.

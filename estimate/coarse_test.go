@@ -219,6 +219,59 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestGroupsAreThoseOfRows compares Groups with the rule as it is stated, by whole rows: on points, with ties and copies, on
+// a sphere, and on a table.
+func TestGroupsAreThoseOfRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k, kind := rapid.IntRange(1, 80).Draw(t, "k"), rapid.IntRange(0, 3).Draw(t, "kind")
+		var points [][]float64
+		var places [][2]float64
+		weight := make([]float64, k)
+		for i := range k {
+			coordinate := rapid.Float64Range(-70, 70)
+			if kind == 0 {
+				coordinate = rapid.Map(rapid.IntRange(-4, 4), func(n int) float64 { return float64(n) })
+			}
+			x, y := coordinate.Draw(t, "x"), coordinate.Draw(t, "y")
+			points, places = append(points, []float64{x, y}), append(places, [2]float64{x, y})
+			weight[i] = rapid.SampledFrom([]float64{0, 1, 1, 8, 1e-9, 1e6}).Draw(t, "weight")
+		}
+		var m cost.Matrix
+		var err error
+		if kind == 3 {
+			m, err = cost.NewGreatCircle(places, nil, 1)
+		} else if m, err = cost.NewPoints(points, nil, 1); err == nil && kind == 2 {
+			m, err = cost.Materialize(t.Context(), m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGeometry(t.Context(), m, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := rapid.IntRange(1, k+3).Draw(t, "n")
+		of, centers, err := g.Groups(t.Context(), weight, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, score := slices.Repeat([]float64{math.Inf(1)}, k), make([]float64, k)
+		want, list := make([]int, k), []int{}
+		for next := argmax(weight); len(list) < n && near[next] > 0; next = argmax(score) {
+			for i, d := range g.Row(next, make([]float64, k)) {
+				if d < near[i] {
+					near[i], want[i] = d, len(list)
+				}
+				score[i] = near[i] * math.Cbrt(weight[i])
+			}
+			list = append(list, next)
+		}
+		if !slices.Equal(of, want) || !slices.Equal(centers, list) {
+			t.Fatalf("groups %v around %v, want %v around %v", of, centers, want, list)
+		}
+	})
+}
+
 // TestMergeOutputs: the law of a group of outputs is the sum of those of its outputs, for rows of two values and for
 // others.
 func TestMergeOutputs(t *testing.T) {

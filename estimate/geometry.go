@@ -166,8 +166,8 @@ func (g *Geometry) K() int {
 // be used for them.
 func (g *Geometry) Row(i int, buf []float64) []float64 { return g.dist.Row(i, buf) }
 
-// sampled is the number of places of which measure looks at all: of more, it takes every second, or every third.
-const sampled = 2000
+// sampled is the number of places of which measure looks at all: of more, it takes every second, every third, and so on.
+const sampled = 1000
 
 // measure makes the unit the median over the places of the distance to the nearest other one, or 1 if all are at one point.
 // Places at the same point, or within 1e-12 of the largest distance, where rounding decides, are no neighbours.
@@ -210,7 +210,7 @@ func (g *Geometry) kernel(n int) (kernel, error) {
 		for i := range all {
 			all[i], size[i] = i, 1
 		}
-		g.once.Do(func() { g.table = g.among(all) })
+		g.once.Do(func() { g.table = g.Among(all) })
 		c.kernel, c.err = g.kernelOf(n, g.table, size)
 	})
 	return c.kernel, c.err
@@ -282,18 +282,8 @@ func square(c, size []float64, total float64) {
 	}
 }
 
-// among returns the distances between some places, row-major.
-func (g *Geometry) among(places []int) []float64 {
-	k := len(places)
-	dist, buf := make([]float64, k*k), make([]float64, g.K())
-	for x, i := range places {
-		row := g.dist.Row(i, buf)
-		for y, j := range places {
-			dist[x*k+y] = row[j]
-		}
-	}
-	return dist
-}
+// Among returns the distances between some places, row-major.
+func (g *Geometry) Among(places []int) []float64 { return cost.Among(g.dist, places).Data }
 
 // exponential returns exp(-D/l) for the distances of k places, and a length l in units of g.unit; but places have the share
 // alone of their variance to themselves.

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -14,8 +15,8 @@ const (
 	// first which models are likely, and where to begin.
 	maxPlaces, onePass = 1000, 300
 	// outputGroups stand for the outputs, if there are more. With 300 in place of 900, for 150 groups of places, maps were
-	// up to 1.18 times as far from the truth.
-	outputGroups = 1000
+	// up to 1.18 times as far from the truth. Fewer groups of places need outputsEach times as many at most.
+	outputGroups, outputsEach = 1000, 7
 	// roughGroups, middleGroups and fineGroups are numbers of groups of places. The first map, of roughGroups, says where
 	// groups must be small and which models are likely. Within a group, a map follows the prior.
 	roughGroups, middleGroups, fineGroups = 150, 250, 500
@@ -66,13 +67,15 @@ const (
 // nil, and that of ctx, which is checked in every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	ctx = wpmerr.Context(ctx)
-	if s.Groups == 0 {
+	if s.Groups == 0 || s.Far != nil {
 		l := ladder{rungs: []int{roughGroups, fineGroups}, whole: maxPlaces, outputs: outputGroups}
+		first := cmp.Or(s.Groups, roughGroups)
+		l.outputs = min(outputGroups, outputsEach*first)
 		switch whole := p.Channel != nil && p.Channel.k <= maxPlaces; {
 		case s.Far != nil && whole:
-			l.rungs = []int{roughGroups, roughGroups, middleGroups, fineGroups}
+			l.rungs = []int{first, first, middleGroups, fineGroups}
 		case s.Far != nil:
-			l.rungs = []int{roughGroups, roughGroups, fineGroups}
+			l.rungs = []int{first, first, fineGroups}
 		case whole:
 			l.rungs = l.rungs[:1]
 		}
@@ -233,7 +236,7 @@ func (f *fit) grouped(ctx context.Context, g *Geometry, theta []float64, by grou
 			return a, err
 		}
 	}
-	dist := g.among(by.centers)
+	dist := g.Among(by.centers)
 	kernelOf := func(n int) (kernel, error) { return g.kernelOf(n, dist, by.size) }
 	return f.coarse(by, outputs).average(ctx, kernelOf, s)
 }

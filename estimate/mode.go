@@ -361,11 +361,15 @@ func (f *fit) product() {
 
 // roots returns some columns of V = diag(theta) (P - 1 q') diag(N/q)^1/2, row-major.
 func (f *fit) roots(from, wide int) []float64 {
-	out := make([]float64, len(f.prior)*wide)
+	out, size := make([]float64, len(f.prior)*wide), make([]float64, wide)
+	q := f.at.q[from:][:wide]
+	for j, v := range q {
+		size[j] = math.Sqrt(f.n / max(v, leastShare))
+	}
 	for i, t := range f.at.theta {
+		row := out[i*wide:][:wide]
 		for j, p := range f.channel.row(i)[from:][:wide] {
-			q := f.at.q[from+j]
-			out[i*wide+j] = t * (p - q) * math.Sqrt(f.n/max(q, leastShare))
+			row[j] = t * (p - q[j]) * size[j]
 		}
 	}
 	return out

@@ -111,12 +111,17 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 	if len(r.Draws) == 0 || w.Between == nil || w.Biased {
 		return nil
 	}
-	best := Estimate{Shares: r.Theta, Guess: e.Guess}
-	rough, err := w.ruler(ctx, best, coarse)
+	rough, err := w.ruler(ctx, *e, coarse)
 	if err != nil {
 		return err
 	}
-	least, err := w.off(ctx, best, rough, r.Draws)
+	var sharp ruler
+	if len(e.Shares) > coarse {
+		if sharp, err = w.ruler(ctx, *e, fine); err != nil {
+			return err
+		}
+	}
+	least, err := off(ctx, rough, sharp, r.Theta, r.Draws)
 	if err != nil {
 		return err
 	}
@@ -137,17 +142,14 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 		return err
 	}
 	widen(least, more)
-	off := least
+	own := least
 	if e.Estimator != ByMap {
-		if rough, err = w.ruler(ctx, *e, coarse); err != nil {
+		if own, err = off(ctx, rough, sharp, e.Shares, r.Draws); err != nil {
 			return err
 		}
-		if off, err = w.off(ctx, *e, rough, r.Draws); err != nil {
-			return err
-		}
-		widen(off, more)
+		widen(own, more)
 	}
-	e.Error = &Error{Expected: mean(off), Within90: within(off), Guess: mean(far), Before: max(mean(far), mean(before))}
+	e.Error = &Error{Expected: mean(own), Within90: within(own), Guess: mean(far), Before: max(mean(far), mean(before))}
 	e.Information, e.Verdict = None, Change
 	switch known := mean(least) / e.Error.Before; {
 	case known < muchKnown:
@@ -163,20 +165,29 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 
 // missed returns what says how far a map of groups is expected to be from the truth, in W_1, or nil if nothing can. Where
 // the map only judges another estimate, the distance is that estimate's, doubled, because smaller groups hardly change
-// it. Maps of pairs are always made of as many groups as there may be, for their estimate.Trial.
+// it; of the reports as they are, four times that. Maps of pairs are always made of as many groups as there may be, for
+// their estimate.Trial.
 func (w World) missed(ctx context.Context, e Estimate) func(coarse estimate.Result) (float64, error) {
 	if w.Between == nil || w.Biased || w.places.Ends != nil {
 		return nil
 	}
+	times := 2.
+	switch e.Estimator {
+	case ByMap:
+		times = 1
+	case ByRaw:
+		times = 4
+	}
 	return func(r estimate.Result) (float64, error) {
-		of, times := e.Shares, 2.
+		of := e.Shares
 		if e.Estimator == ByMap {
-			of, times = r.Theta, 1
+			of = r.Theta
 		}
-		rough, err := w.rulerOf(ctx, Estimate{Shares: of, Guess: e.Guess}, coarse, w.Geometry.Row, 1)
+		rough, err := w.ruler(ctx, Estimate{Shares: of, Guess: e.Guess}, coarse)
 		if err != nil {
 			return 0, err
 		}
+		rough.cost.Data, rough.power = w.Geometry.Among(rough.centers), 1
 		off, err := rough.distances(ctx, of, r.Draws)
 		return times * mean(off), err
 	}
@@ -210,36 +221,31 @@ func widen(off []float64, more float64) {
 // those of a model, which the truth is not. docs/results/mapping.md says how many maps are below it.
 func within(off []float64) float64 { return off[(len(off)*19-1)/20] }
 
-// off returns the distances of the shares to draws, sorted.
-func (w World) off(ctx context.Context, e Estimate, rough ruler, list [][]float64) ([]float64, error) {
-	off, err := rough.distances(ctx, e.Shares, list)
-	if err == nil && len(e.Shares) > coarse {
-		err = w.scale(ctx, e, list, off)
-	}
-	slices.Sort(off)
-	return off, err
-}
-
-// scale multiplies distances on coarse groups by what they are on fine ones.
-func (w World) scale(ctx context.Context, e Estimate, list [][]float64, off []float64) error {
-	sharp, err := w.ruler(ctx, e, fine)
-	if err != nil {
-		return err
+// off returns the distances of a map to draws on coarse groups, times what some of them are on fine ones, if there are
+// any. They are sorted.
+func off(ctx context.Context, rough, sharp ruler, theta []float64, list [][]float64) ([]float64, error) {
+	out, err := rough.distances(ctx, theta, list)
+	if err != nil || sharp.of == nil {
+		slices.Sort(out)
+		return out, err
 	}
 	var some [][]float64
 	sum := 0.0
 	for n := wholeth / 2; n < len(list); n += wholeth {
 		some = append(some, list[n])
-		sum += off[n]
+		sum += out[n]
 	}
-	whole, err := sharp.distances(ctx, e.Shares, some)
-	if err != nil || !(sum > 0) {
-		return err
+	whole, err := sharp.distances(ctx, theta, some)
+	if err != nil {
+		return nil, err
 	}
-	for n := range off {
-		off[n] *= mean(whole) * float64(len(whole)) / sum
+	if sum > 0 {
+		for n := range out {
+			out[n] *= mean(whole) * float64(len(whole)) / sum
+		}
 	}
-	return nil
+	slices.Sort(out)
+	return out, nil
 }
 
 func mean(x []float64) (m float64) {
@@ -251,19 +257,13 @@ func mean(x []float64) (m float64) {
 
 // ruler measures W_p between maps, on groups of places.
 type ruler struct {
-	of    []int
-	cost  *cost.Dense // between the centers
-	power float64
+	of, centers []int
+	cost        *cost.Dense // between the centers
+	power       float64
 }
 
 // ruler has up to n groups, small where an estimate and its guess have mass.
 func (w World) ruler(ctx context.Context, e Estimate, n int) (ruler, error) {
-	return w.rulerOf(ctx, e, n, w.Between.Row, w.exponent(w.Between))
-}
-
-// rulerOf is ruler for costs that are distances to a power.
-func (w World) rulerOf(ctx context.Context, e Estimate, n int, costs func(i int, buf []float64) []float64,
-	power float64) (ruler, error) {
 	weight := make([]float64, len(e.Shares))
 	for i, v := range e.Shares {
 		weight[i] = v/2 + e.Guess[i]/2
@@ -272,16 +272,7 @@ func (w World) rulerOf(ctx context.Context, e Estimate, n int, costs func(i int,
 	if err != nil {
 		return ruler{}, err
 	}
-	n = len(centers)
-	r := ruler{of, &cost.Dense{K: n, Kv: n, Data: make([]float64, n*n)}, power}
-	buf := make([]float64, len(weight))
-	for a, i := range centers {
-		row := costs(i, buf)
-		for b, j := range centers {
-			r.cost.Data[a*n+b] = row[j]
-		}
-	}
-	return r, nil
+	return ruler{of, centers, cost.Among(w.Between, centers), w.exponent(w.Between)}, nil
 }
 
 // sums adds what the places of each group have.

@@ -249,6 +249,43 @@ func TestErrorOfOthers(t *testing.T) {
 	}
 }
 
+// TestErrorOfRaw: above 300 places, 64 groups judge the reports as they are. Their error is that of draws of a map of every
+// place: each mean of draws is known to 5 %.
+func TestErrorOfRaw(t *testing.T) {
+	const side = 20
+	_, p := designed(t, `{"kind":"grid","rows":20,"cols":20,"p":1}`, policy.Mixture)
+	w, err := Of(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, sum := make([]float64, side*side), 0.0
+	for i := range theta {
+		theta[i] = math.Exp(-float64((i/side-5)*(i/side-5)+(i%side-12)*(i%side-12)) / 18)
+		sum += theta[i]
+	}
+	for i := range theta {
+		theta[i] /= sum
+	}
+	for _, n := range []int{3000} {
+		counts := releases(t, w, rand.New(rand.NewPCG(8, uint64(n))), theta, n)
+		e, err := w.Estimate(t.Context(), counts, Settings{Estimator: ByRaw})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := estimate.Map(t.Context(), w.problem(counts, nil), estimate.Settings{Draws: draws})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0.0
+		for _, d := range r.Draws {
+			want += far(t, w, e.Shares, d) / draws
+		}
+		if e.Error == nil || !(math.Abs(e.Error.Expected/want-1) <= 0.1) {
+			t.Errorf("%d reports: %+v, want %v", n, e.Error, want)
+		}
+	}
+}
+
 // TestDistanceOfNoMaps: what is no map gives an error that names the entry, whatever the groups; a map may be in any
 // unit.
 func TestDistanceOfNoMaps(t *testing.T) {

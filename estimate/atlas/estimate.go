@@ -156,8 +156,11 @@ func shares(counts []float64) ([]float64, error) {
 // find runs the estimator, and judges what it found.
 func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Settings) error {
 	posterior := func() (estimate.Result, error) {
-		return estimate.Map(ctx, p, estimate.Settings{Progress: s.Progress, Draws: draws, Trial: w.places.Ends != nil,
-			Far: w.missed(ctx, *e)})
+		s := estimate.Settings{Progress: s.Progress, Draws: draws, Trial: w.places.Ends != nil, Far: w.missed(ctx, *e)}
+		if e.Estimator == ByRaw && s.Far != nil { // its error is large, and needs no more
+			s.Groups = coarse
+		}
+		return estimate.Map(ctx, p, s)
 	}
 	switch e.Estimator {
 	case ByMap:

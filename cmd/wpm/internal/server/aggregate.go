@@ -308,11 +308,11 @@ func biasOf(ctx context.Context, p policy.Policy) (_ *bias, none string, err err
 	if p.Inputs() > published.MaxUtility/p.Outputs() {
 		return nil, "what this policy certifies of how far off it is was not recomputed at this size: wpm verify -utility does", nil
 	}
-	_, bounds, err := certificate.CheckPolicy(ctx, p)
+	exact, _, err := certificate.WorstRow(ctx, p)
 	if err != nil {
 		return nil, "", err
 	}
-	worst := num.Up(bounds.Worst)
+	worst := num.Up(exact)
 	b := &bias{Worst: worst}
 	if power := places.UnitOfPolicy(p).P; power > 0 {
 		b.P, b.Distance = power, aggregate.Bias(worst, power)
