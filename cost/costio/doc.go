@@ -41,7 +41,7 @@
 //
 // NPY is format version 1 or 2 with two dimensions, C or Fortran order, either byte order, and element type float64,
 // float32, or an integer of any width. An integer beyond 2^53 is refused, because float64 may not hold it exactly; so
-// are bool, complex, float16, strings and records.
+// are bool, complex, float16, strings and records. Programs for a browser (GOOS=js) have no NPY.
 //
 // Compression is recognised by its first two bytes, never by the file name.
 //

@@ -1,17 +1,17 @@
 package costio
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"strconv"
 
-	"github.com/sbinet/npyio"
-
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/wpmerr"
 )
+
+// npyMagic is what a file of NPY begins with.
+const npyMagic = "\x93NUMPY"
 
 // Read reads a cost matrix from CSV or NPY, whichever the first bytes say. name stands for the file
 // in errors. Errors: an *Error with file and line, which wraps ErrFormat, ErrNumber, wpmerr.ErrNotFinite,
@@ -22,7 +22,7 @@ func Read(r io.Reader, name string) (*cost.Dense, error) {
 		return nil, err
 	}
 	// An error here comes back at the first read.
-	if head, _ := src.Peek(len(npyio.Magic)); bytes.Equal(head, npyio.Magic[:]) {
+	if head, _ := src.Peek(len(npyMagic)); string(head) == npyMagic {
 		return readNPY(src)
 	}
 	src.becomeText()
@@ -31,6 +31,15 @@ func Read(r io.Reader, name string) (*cost.Dense, error) {
 		return nil, err
 	}
 	return readCSV(t)
+}
+
+// ReadNPY reads a cost matrix from NPY. Errors: those of Read.
+func ReadNPY(r io.Reader, name string) (*cost.Dense, error) {
+	src, err := newSource(r, name, maxNPYBytes, false)
+	if err != nil {
+		return nil, err
+	}
+	return readNPY(src)
 }
 
 // ReadFile is Read on a file. Errors: those of Read and of the file.

@@ -1,3 +1,5 @@
+//go:build !js
+
 package costio
 
 import (
@@ -16,18 +18,6 @@ import (
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/wpmerr"
 )
-
-// maxNPYHeader bounds the text of an NPY header; that of a matrix has about a hundred bytes.
-const maxNPYHeader = 1 << 16
-
-// ReadNPY reads a cost matrix from NPY. Errors: those of Read.
-func ReadNPY(r io.Reader, name string) (*cost.Dense, error) {
-	src, err := newSource(r, name, maxNPYBytes, false)
-	if err != nil {
-		return nil, err
-	}
-	return readNPY(src)
-}
 
 // npyio trusts its input: it allocates what the header says, panics on some bad headers, and takes a
 // short file for zeros. So the header is bounded before it sees it, a panic is an error, and the

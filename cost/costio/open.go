@@ -23,6 +23,9 @@ const (
 	MaxFields = 1 << 20
 )
 
+// maxNPYHeader bounds the text of an NPY header; that of a matrix has about a hundred bytes.
+const maxNPYHeader = 1 << 16
+
 // maxNPYBytes is a little above MaxBytes.
 const maxNPYBytes = 8*cost.MaxEntries + maxNPYHeader + 64
 
