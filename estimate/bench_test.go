@@ -137,6 +137,36 @@ func BenchmarkMapLarge(b *testing.B) {
 	}
 }
 
+// BenchmarkScatterOfGroups is S of 150 groups and 400 outputs, of which a part is above the least of its column, by lists
+// of these and as a product.
+func BenchmarkScatterOfGroups(b *testing.B) {
+	const k, kv = 150, 400
+	for _, share := range []float64{.1, .25, .4, .5, .6, .7} {
+		c := &Channel{k: k, kv: kv, rows: slices.Repeat([]float64{.001}, k*kv)}
+		r := rand.New(rand.NewPCG(1, 2))
+		for n := range c.rows {
+			if r.Float64() < share {
+				c.rows[n] += .003 * r.Float64()
+			}
+		}
+		c.listTops(2)
+		f := &fit{channel: c, n: 1e4, prior: slices.Repeat([]float64{1. / k}, k)}
+		f.s, f.at = make([]float64, k*k), point{theta: f.prior, q: make([]float64, kv)}
+		c.forward(f.prior, f.at.q)
+		for _, lists := range []bool{true, false} {
+			b.Run(fmt.Sprintf("share=%v/lists=%v", share, lists), func(b *testing.B) {
+				for b.Loop() {
+					if clear(f.s); lists {
+						f.scattered()
+					} else {
+						f.product()
+					}
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkScatter is one product of codes, 400 codes of 8 colours each, from columns and from rows.
 func BenchmarkScatter(b *testing.B) {
 	const k, codes, colours = 400, 400, 8

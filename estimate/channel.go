@@ -371,21 +371,26 @@ func (c *Channel) above(i int, s float64, sums []float64, differences bool) floa
 }
 
 // scatter adds (P - 1 q') diag(v) (P - 1 q')' to the lower triangle of the k x k matrix out, row-major, or returns false
-// for rows that are kept as they are, or whose low values differ. It takes k^2/2 times the runs of a row, or the squares
+// for rows that are kept as they are, unless findLow has found low values, or whose low values differ. It takes k^2/2 times the runs of a row, or the squares
 // of the numbers of high entries in the columns, whichever is less. Every term is of the size of the result or less,
 // unless a column is high in nearly all rows.
 func (c *Channel) scatter(q, v, out []float64) bool {
-	if c.rows != nil || !c.even {
+	scale := 1.0
+	switch {
+	case c.rows == nil && c.even:
+		scale = c.scale[0]
+		c.findTops.Do(c.setTops)
+	case c.tops == nil:
 		return false
 	}
 	all, each := 0.0, make([]float64, c.k)
 	low, weight := make([]float64, c.kv), make([]float64, c.kv) // of P - 1 q', and v, by column
 	for n, l := range c.low {
 		j := c.output(n)
-		low[n], weight[n] = c.scale[0]*l-q[j], v[j]
+		low[n], weight[n] = scale*l-q[j], v[j]
 		all += v[j] * low[n] * low[n]
 	}
-	if c.findTops.Do(c.setTops); c.tops != nil {
+	if c.tops != nil {
 		c.scatterColumns(low, weight, each, out)
 	} else {
 		c.scatterRows(low, weight, each, out)
@@ -441,6 +446,51 @@ func (c *Channel) setTops() {
 		}
 	}
 	c.tops = tops
+}
+
+// likeLow is how far above the least of its column, relative, an entry of means of rows may be for rounding.
+const likeLow = 1e-12
+
+// dense is the part of all pairs of entries of a column that are both above its least value where lists of those take as
+// long as a product of all rows: half of the entries are above it then. See BenchmarkScatterOfGroups.
+const dense = 0.25
+
+// findLow sets low and tops of a table if most entries are the least of their columns.
+func (c *Channel) findLow() { c.listTops(dense) }
+
+func (c *Channel) listTops(most float64) {
+	low := slices.Clone(c.row(0))
+	for i := range c.k {
+		for j, v := range c.row(i) {
+			low[j] = min(low[j], v)
+		}
+	}
+	counts := make([]int, c.kv)
+	entries, pairs := 0, 0
+	for i := range c.k {
+		for j, v := range c.row(i) {
+			if v > low[j]*(1+likeLow) {
+				pairs += 2*counts[j] + 1
+				counts[j]++
+				entries++
+			}
+		}
+	}
+	if float64(pairs) > most*float64(c.k)*float64(c.k)*float64(c.kv) {
+		return
+	}
+	tops, all := make([][]top, c.kv), make([]top, entries)
+	for j, n := range counts {
+		tops[j], all = all[:0:n], all[n:]
+	}
+	for i := range c.k {
+		for j, v := range c.row(i) {
+			if v > low[j]*(1+likeLow) {
+				tops[j] = append(tops[j], top{int32(i), v - low[j]})
+			}
+		}
+	}
+	c.low, c.tops = low, tops
 }
 
 // columns returns the column of each output.

@@ -255,6 +255,34 @@ func TestScatter(t *testing.T) {
 	}
 }
 
+// TestScatterOfGroups is TestScatter for means of rows of groups, most of whose entries are the least of their columns.
+func TestScatterOfGroups(t *testing.T) {
+	scattered := map[bool]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		rows := drawMixture(t)
+		k, n := len(rows), rapid.IntRange(1, len(rows)).Draw(t, "groups")
+		c, err := NewChannel(k, len(rows[0]), func(i int, dst []float64) { copy(dst, rows[i]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := make([]int, k)
+		for i := range of {
+			if of[i] = i; i >= n {
+				of[i] = rapid.IntRange(0, n-1).Draw(t, "group")
+			}
+		}
+		merged, err := c.Merge(of, n, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged.findLow()
+		scattered[checkScatter(t, merged)]++
+	})
+	if min(scattered[true], scattered[false]) == 0 {
+		t.Errorf("the cases are too weak: %v", scattered)
+	}
+}
+
 // checkScatter reports whether a channel has a scatter, which is then right.
 func checkScatter(t *rapid.T, c *Channel) bool {
 	k, kv := c.Dims()

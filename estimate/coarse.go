@@ -217,6 +217,7 @@ func (f *fit) coarse(by groups, outputs groups) *fit {
 	rows := make([]float64, 0, n*m)
 	f.channel.means(by, f.within, func(_ int, law []float64) { rows = append(rows, outputs.sum(law)...) })
 	out.channel = &Channel{k: n, kv: m, rows: rows}
+	out.channel.findLow()
 	out.channel.forward(out.prior, out.guess)
 	return &out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/estimate"
+	"github.com/wpm-go/wpm/internal/parallel"
 	"github.com/wpm-go/wpm/mincostflow"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -285,14 +286,15 @@ func (r ruler) sums(x []float64) []float64 {
 }
 
 // distances from a map.
-func (r ruler) distances(ctx context.Context, from []float64, list [][]float64) (out []float64, err error) {
-	a := r.sums(from)
-	for _, x := range list {
-		t, err := mincostflow.Transport(ctx, r.cost, a, r.sums(x))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, math.Pow(t.Objective, 1/r.power))
+func (r ruler) distances(ctx context.Context, from []float64, list [][]float64) ([]float64, error) {
+	a, out := r.sums(from), make([]float64, len(list))
+	err := parallel.Each(ctx, len(list), func(n int) error {
+		t, err := mincostflow.Transport(ctx, r.cost, a, r.sums(list[n]))
+		out[n] = math.Pow(t.Objective, 1/r.power)
+		return err
+	}, nil)
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
