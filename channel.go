@@ -24,15 +24,18 @@ import (
 // μ) <= sum_i μ_i φ_i <= max_i φ_i. So this mode is minimax optimal with no solver on the device (see the proof of the
 // paper's reduction to point masses).
 type Channel struct {
-	rows  []ldp.Weights
-	cost  []float64
-	of    *Mechanism // where rows are computed when they are asked for, or nil
-	worst float64    // proved
+	of    *Mechanism
+	rows  []ldp.Weights // nil where they are computed when they are asked for,
+	cost  []float64     // as these then are
+	worst float64       // proved
 	input int
 }
 
-// Channel computes the rows on all cores, in O(kv log kv) each. They take 8 k kv bytes in all. The errors are that
-// of ctx, and ErrShape for the zero Mechanism.
+// maxRows is how many weights a Channel of a matrix holds, 64 MB. Larger ones compute a row when it is asked for.
+const maxRows = 1 << 23
+
+// Channel computes the rows on all cores, in O(kv log kv) each. They take 8 k kv bytes in all, up to 64 MB: of more rows,
+// each is computed again when it is asked for. The errors are that of ctx, and ErrShape for the zero Mechanism.
 func (m *Mechanism) Channel(ctx context.Context) (*Channel, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -50,20 +53,26 @@ func (m *Mechanism) made() error {
 
 // channel is Channel. sorted is the cost as a table, or nil.
 func (m *Mechanism) channel(ctx context.Context, sorted *knapsack.Table) (*Channel, error) {
-	ch := &Channel{rows: make([]ldp.Weights, m.k), cost: make([]float64, m.k)}
-	err := m.rows(ctx, sorted, func(i int, w ldp.Weights, phi float64) error {
-		ch.rows[i], ch.cost[i] = w, phi
-		return nil
+	costs := make([]float64, m.k)
+	ch := &Channel{of: m}
+	if m.k <= maxRows/m.kv {
+		ch.rows, ch.cost = make([]ldp.Weights, m.k), costs
+	}
+	err := m.rows(ctx, sorted, func(i int, n []uint64, phi float64) (err error) {
+		if costs[i] = phi; ch.rows != nil {
+			ch.rows[i], err = m.box.Weights(n)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i, phi := range ch.cost {
-		if phi > ch.cost[ch.input] {
+	for i, phi := range costs {
+		if phi > costs[ch.input] {
 			ch.input = i
 		}
 	}
-	ch.worst = ch.cost[ch.input]*(1+rowRelErr) + m.tiny()
+	ch.worst = costs[ch.input]*(1+rowRelErr) + m.tiny()
 	most, _, err := cost.Extent(ctx, m.cost)
 	ch.worst = min(ch.worst, most)
 	return ch, err
@@ -86,10 +95,16 @@ func (m *Mechanism) derived(ctx context.Context) (*Channel, error) {
 	return &Channel{of: m, worst: found.Upper + m.tiny(), input: found.Input}, nil
 }
 
-// row computes a row of a mechanism with a ranking, and its cost.
-func (m *Mechanism) row(i int) (ldp.Weights, float64, error) {
-	w, err := m.ranked.Row(i)
-	if err != nil {
+// row computes a row and its cost.
+func (m *Mechanism) row(i int) (w ldp.Weights, phi float64, err error) {
+	if m.ranked == nil {
+		n, phi, err := m.filler().row(i, m.cost.Row(i, nil), nil)
+		if err == nil {
+			w, err = m.box.Weights(n)
+		}
+		return w, phi, err
+	}
+	if w, err = m.ranked.Row(i); err != nil {
 		return w, 0, fmt.Errorf("wpm: row %d: %w", i, err)
 	}
 	terms := make([]float64, m.kv)
@@ -99,8 +114,8 @@ func (m *Mechanism) row(i int) (ldp.Weights, float64, error) {
 	return w, min(num.Sum(terms), math.MaxFloat64), nil
 }
 
-// eachRow is called with the rows of a channel and their costs.
-type eachRow func(i int, w ldp.Weights, phi float64) error
+// eachRow is called with the rows of a channel and their costs. Weights are overwritten by the next row.
+type eachRow func(i int, n []uint64, phi float64) error
 
 // rowBlock is how many rows a goroutine takes at a time.
 const rowBlock = 16
@@ -108,48 +123,67 @@ const rowBlock = 16
 // rows computes the rows of the channel and their costs, on all cores and in no order; do is called from several
 // goroutines. sorted is the cost as a table, if there is one.
 func (m *Mechanism) rows(ctx context.Context, sorted *knapsack.Table, do eachRow) error {
-	ctx = wpmerr.Context(ctx)
-	lo, hi := make([]uint64, m.kv), make([]uint64, m.kv)
-	for j := range lo {
-		lo[j], hi[j] = m.box.Lo(j), m.box.Hi(j)
-	}
-	total := m.box.Total()
-	return parallel.Each(ctx, (m.k+rowBlock-1)/rowBlock, func(block int) error {
-		var sorter knapsack.Sorter
-		n, terms, buf := make([]uint64, m.kv), make([]float64, m.kv), make([]float64, m.kv)
+	return parallel.Each(wpmerr.Context(ctx), (m.k+rowBlock-1)/rowBlock, func(block int) error {
+		f, buf := m.filler(), make([]float64, m.kv)
 		for i := block * rowBlock; i < min((block+1)*rowBlock, m.k); i++ {
-			if m.ranked != nil {
-				w, phi, err := m.row(i)
-				if err == nil {
-					err = do(i, w, phi)
-				}
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			var row []float64
 			var order []int32
+			row := buf
 			if sorted != nil {
 				row, order = sorted.Row(i, nil), sorted.Order(i)
 			} else {
 				row = m.cost.Row(i, buf)
-				order = sorter.Order(row)
 			}
-			knapsack.FillUnits(order, lo, hi, total, n)
-			w, err := m.box.Weights(n)
+			n, phi, err := f.row(i, row, order)
+			if err == nil {
+				err = do(i, n, phi)
+			}
 			if err != nil {
-				return fmt.Errorf("wpm: row %d: %w", i, err)
-			}
-			for j, c := range row {
-				terms[j] = c * (float64(n[j]) / float64(total))
-			}
-			if err := do(i, w, min(num.Sum(terms), math.MaxFloat64)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}, nil)
+}
+
+// filler computes rows, one after another.
+type filler struct {
+	*Mechanism
+	lo, hi, n []uint64
+	terms     []float64
+	sorter    knapsack.Sorter
+}
+
+func (m *Mechanism) filler() *filler {
+	f := &filler{Mechanism: m, n: make([]uint64, m.kv), terms: make([]float64, m.kv)}
+	if m.ranked == nil {
+		f.lo, f.hi = make([]uint64, m.kv), make([]uint64, m.kv)
+		for j := range f.lo {
+			f.lo[j], f.hi[j] = m.box.Lo(j), m.box.Hi(j)
+		}
+	}
+	return f
+}
+
+// row returns the weights and the cost of a row, given its entries, and the outputs by these if that is known.
+func (f *filler) row(i int, row []float64, order []int32) (n []uint64, phi float64, err error) {
+	if f.ranked != nil {
+		w, phi, err := f.Mechanism.row(i)
+		if err != nil {
+			return nil, 0, err
+		}
+		for j := range f.n {
+			f.n[j] = w.At(j)
+		}
+		return f.n, phi, nil
+	}
+	if order == nil {
+		order = f.sorter.Order(row)
+	}
+	knapsack.FillUnits(order, f.lo, f.hi, f.box.Total(), f.n)
+	for j, c := range row {
+		f.terms[j] = c * (float64(f.n[j]) / float64(f.box.Total()))
+	}
+	return f.n, min(num.Sum(f.terms), math.MaxFloat64), nil
 }
 
 // rowRelErr bounds the relative error of a row's cost: a weight, a product and a compensated sum of
@@ -176,13 +210,10 @@ const maxRange = 1 << 24
 
 // Dims returns the numbers of inputs and outputs; 0, 0 for the zero Channel.
 func (c *Channel) Dims() (k, kv int) {
-	if c.of != nil {
-		return c.of.Dims()
-	}
-	if len(c.rows) == 0 {
+	if c.of == nil {
 		return 0, 0
 	}
-	return len(c.rows), c.rows[0].Len()
+	return c.of.Dims()
 }
 
 // Row returns the weights of input i, 0 <= i < k. It panics for any other i, as indexing a slice does.
@@ -192,7 +223,7 @@ func (c *Channel) Row(i int) ldp.Weights {
 }
 
 func (c *Channel) at(i int) (ldp.Weights, float64) {
-	if c.of == nil {
+	if c.rows != nil {
 		return c.rows[i], c.cost[i]
 	}
 	w, phi, err := c.of.row(i)

@@ -348,8 +348,8 @@ func relativeGap(r basemeasure.Result) float64 {
 // prepare checks the cost and the objective, and sorts the cost.
 func prepare(ctx context.Context, c cost.Matrix, o Objective) (*knapsack.Table, Objective, error) {
 	ctx = wpmerr.Context(ctx)
-	if c == nil || known(c) {
-		if err := cost.Validate(ctx, c); err != nil { // reads no row of what is computed
+	if c == nil || cost.Structured(c) {
+		if err := cost.Validate(ctx, c); err != nil { // reads no row
 			return nil, o, err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wpm-go/wpm/cost"
 	"github.com/wpm-go/wpm/internal/ranking"
-	"github.com/wpm-go/wpm/ldp"
 	"github.com/wpm-go/wpm/policy"
 	"github.com/wpm-go/wpm/wpmerr"
 )
@@ -37,23 +36,43 @@ const maxPairs = 1 << 29
 //
 // Errors: those of policy.New and the context's.
 func (m *Mechanism) Publish(ctx context.Context, cfg policy.Config) (policy.Policy, error) {
-	return m.publish(ctx, cfg, func(do eachRow) error { return m.rows(ctx, nil, do) })
+	if err := m.made(); err != nil {
+		return policy.Policy{}, err
+	}
+	cfg.Polytope, cfg.Inputs = m.box, m.k
+	var ranked *ranking.Ranking
+	var err error
+	if m.ranked != nil {
+		ranked = m.ranked.Ranking
+	} else if ranked, err = ranking.Of(m.cost); err != nil {
+		return policy.Policy{}, err
+	}
+	if err := m.stateCost(ctx, &cfg, ranked); err != nil {
+		return policy.Policy{}, err
+	}
+	switch {
+	case cfg.Rows != nil || cfg.Geometry != nil:
+	case ranked != nil:
+		err = m.stateOrder(ctx, &cfg, ranked)
+	case cfg.Mode != policy.Projection:
+		cfg.Rows, err = m.policyRows(ctx)
+	}
+	if err == nil && cfg.Fallback.Fill() == 0 && m.kv > maxSmooth {
+		cfg.Fallback, err = ranking.Even(m.box)
+	}
+	if err != nil {
+		return policy.Policy{}, err
+	}
+	return policy.New(cfg)
 }
 
-// Publish is Mechanism.Publish with the rows of the design, and with its certificate unless cfg has one. Errors: those
-// of Mechanism.Publish.
+// Publish is Mechanism.Publish with the certificate of the design, unless cfg has one. Errors: those of
+// Mechanism.Publish.
 func (d *Design) Publish(cfg policy.Config) (policy.Policy, error) {
 	if cfg.Certificate == nil {
 		cfg.Certificate = d.certificate
 	}
-	return d.mechanism.publish(context.Background(), cfg, func(do eachRow) error {
-		for i, w := range d.channel.rows {
-			if err := do(i, w, d.channel.cost[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return d.mechanism.Publish(context.Background(), cfg)
 }
 
 // The text of an entry of a matrix that is not negative, with its comma: least and most bytes, as 0 and
@@ -106,38 +125,6 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, errLong
 	}
 	return len(p), nil
-}
-
-// publish is Publish. each calls a function with every row.
-func (m *Mechanism) publish(ctx context.Context, cfg policy.Config, each func(eachRow) error) (policy.Policy, error) {
-	if err := m.made(); err != nil {
-		return policy.Policy{}, err
-	}
-	cfg.Polytope, cfg.Inputs = m.box, m.k
-	var ranked *ranking.Ranking
-	var err error
-	if m.ranked != nil {
-		ranked = m.ranked.Ranking
-	} else if ranked, err = ranking.Of(m.cost); err != nil {
-		return policy.Policy{}, err
-	}
-	if err := m.stateCost(ctx, &cfg, ranked); err != nil {
-		return policy.Policy{}, err
-	}
-	switch {
-	case cfg.Rows != nil || cfg.Geometry != nil:
-	case ranked != nil:
-		err = m.stateOrder(ctx, &cfg, ranked)
-	case cfg.Mode != policy.Projection:
-		cfg.Rows, err = m.policyRows(each)
-	}
-	if err == nil && cfg.Fallback.Fill() == 0 && m.kv > maxSmooth {
-		cfg.Fallback, err = ranking.Even(m.box)
-	}
-	if err != nil {
-		return policy.Policy{}, err
-	}
-	return policy.New(cfg)
 }
 
 // stateCost checks the cost of a config, or states that of the ranking, if there is one, or of the mechanism.
@@ -195,11 +182,15 @@ func (m *Mechanism) stateOrder(ctx context.Context, cfg *policy.Config, ranked *
 const maxSmooth = 1 << 10
 
 // policyRows returns the rows in the policy's form. It gives up as soon as they cannot fit into a policy.
-func (m *Mechanism) policyRows(each func(eachRow) error) ([]policy.Row, error) {
+func (m *Mechanism) policyRows(ctx context.Context) ([]policy.Row, error) {
 	rows := make([]policy.Row, m.k)
 	var raised atomic.Int64
-	err := each(func(i int, w ldp.Weights, _ float64) (err error) {
-		if rows[i], err = policy.NewRow(m.box, w); err != nil {
+	err := m.rows(ctx, nil, func(i int, n []uint64, _ float64) error {
+		w, err := m.box.Weights(n)
+		if err == nil {
+			rows[i], err = policy.NewRow(m.box, w)
+		}
+		if err != nil {
 			return fmt.Errorf("wpm: row %d: %w", i, err)
 		}
 		// A raised column takes two bytes at least, a digit and a comma.
