@@ -250,10 +250,29 @@ func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err
 		return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
 	sum, kept := sha256.New(), &short{}
-	if _, err := spec.WriteTo(io.MultiWriter(sum, kept)); err != nil {
+	into := io.MultiWriter(sum, kept)
+	doubtful := 0 < len(spec.C) && lengthOf(spec, 1)*int64(len(spec.C)) > 2*MaxBytes
+	if doubtful { // by its first row the text is far too long: it is not kept
+		into = sum
+	}
+	n, err := spec.WriteTo(into)
+	if err == nil && doubtful && n <= MaxBytes {
+		_, err = spec.WriteTo(kept)
+	}
+	if err != nil {
 		return digest{}, nil, fmt.Errorf("%w: %w", ErrCost, err)
 	}
 	return digest(sum.Sum(nil)), slices.Concat(kept.parts...), nil
+}
+
+// lengthOf is that of the text of the first rows of a matrix, 0 if there is none.
+func lengthOf(s cost.Spec, rows int) int64 {
+	s.C = s.C[:rows]
+	n, err := s.WriteTo(io.Discard)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // short keeps a text of up to MaxBytes, and nothing of a longer one. It is in parts, which need no copy while it grows.

@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"math"
 	"math/big"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wpm-go/wpm/baseline"
+	"github.com/wpm-go/wpm/cost"
 )
 
 // TestNumberText: the layout is that of encoding/json, which other languages know as ECMAScript's, but for one
@@ -87,5 +89,24 @@ func TestKPMBounds(t *testing.T) {
 	}
 	if got.Lower.Cmp(got.Upper) >= 0 || strings.Count(got.Lower.String(), "/") != 1 {
 		t.Errorf("bounds %v, %v", got.Lower, got.Upper)
+	}
+}
+
+// TestCostTextAfterALongRow: a matrix whose first row makes its text look too long keeps it if it is not.
+func TestCostTextAfterALongRow(t *testing.T) {
+	const k, kv = 8000, 900
+	d := &cost.Dense{K: k, Kv: kv, Data: make([]float64, k*kv)}
+	for j := range kv {
+		d.Data[j] = 1 / float64(j+3)
+	}
+	hash, text, err := costText(t.Context(), d)
+	if err != nil || len(text) < 2*k*kv || len(text) > MaxBytes || digest(sha256.Sum256(text)) != hash {
+		t.Fatalf("%d bytes, %v", len(text), err)
+	}
+	for i := range k {
+		copy(d.Data[i*kv:], d.Data[:kv])
+	}
+	if long, text, err := costText(t.Context(), d); err != nil || text != nil || long == hash {
+		t.Fatalf("a long text: %d bytes, %v", len(text), err)
 	}
 }
