@@ -26,7 +26,8 @@ import (
 // the sphere, so near to the antipode that its direction is lost.
 type slopes struct {
 	c     cost.Matrix
-	x, v  [][3]float64 // points, or unit vectors
+	order []int        // the output of each column of c
+	x, v  [][3]float64 // points, or unit vectors: of the inputs, and of the columns
 	earth bool
 	most  float64               // at least all distances
 	first uint64                // the number of the first step
@@ -51,14 +52,20 @@ func newSlopes(c cost.Matrix) *slopes {
 	if err != nil || spec.P != 1 || len(spec.X) == 0 || len(spec.X[0]) > 3 {
 		return nil
 	}
-	g := &slopes{c: c, earth: spec.Places() == "greatcircle"}
+	g := &slopes{earth: spec.Places() == "greatcircle"}
 	if !g.earth && spec.Places() != "points" {
 		return nil
 	}
 	g.x = g.vectors(spec.X)
-	if g.v = g.x; spec.V != nil {
-		g.v = g.vectors(spec.V)
+	out := g.x
+	if spec.V != nil {
+		out = g.vectors(spec.V)
 	}
+	g.order = byCells(out)
+	for _, j := range g.order {
+		g.v = append(g.v, out[j])
+	}
+	g.c = cost.Part(c, upTo(len(g.x)), g.order)
 	if g.most = math.Pi * cost.EarthRadius; !g.earth {
 		if g.most, err = cost.Bound(context.Background(), c); err != nil {
 			return nil
@@ -78,6 +85,49 @@ func newSlopes(c cost.Matrix) *slopes {
 		}
 	}
 	return g
+}
+
+// upTo lists the numbers from 0.
+func upTo(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// byCells orders outputs so that those near each other follow each other: by the cells of a cube. Branches that depend on
+// distances are then foreseen, and a sketch takes half the time.
+func byCells(at [][3]float64) []int {
+	const side = 16
+	var low, scale [3]float64
+	for a := range low {
+		high := math.Inf(-1)
+		low[a] = math.Inf(1)
+		for _, v := range at {
+			low[a], high = min(low[a], v[a]), max(high, v[a])
+		}
+		if wide := high - low[a]; wide > 0 && wide <= math.MaxFloat64 {
+			scale[a] = (side - 0.5) / wide
+		}
+	}
+	cell := make([]int, len(at))
+	var first [side*side*side + 1]int
+	for j, v := range at {
+		for a, w := range v {
+			cell[j] = cell[j]*side + int((w-low[a])*scale[a])
+		}
+		first[cell[j]+1]++
+	}
+	for n := range side * side * side {
+		first[n+1] += first[n]
+	}
+	order := make([]int, len(at))
+	for j, n := range cell {
+		order[first[n]] = j
+		first[n]++
+	}
+	return order
 }
 
 func (g *slopes) vectors(list [][]float64) [][3]float64 {

@@ -165,7 +165,10 @@ func (s *Space) start(lo, hi []float64, value func(i int) (float64, error), relE
 	}
 	q.Value = -1
 	if s.slopes != nil && lo != nil {
-		q.sketch = &sketch{slopes: s.slopes, lo: lo, hi: hi, done: make([]bool, s.k)}
+		q.sketch = &sketch{slopes: s.slopes, done: make([]bool, s.k)}
+		for _, j := range s.slopes.order {
+			q.sketch.lo, q.sketch.hi = append(q.sketch.lo, lo[j]), append(q.sketch.hi, hi[j])
+		}
 	}
 	return q
 }
@@ -244,12 +247,17 @@ func (q *query) largest() (at int, most float64) {
 func (q *query) lower(at int, root float64, buf []float64) (next int, most float64) {
 	most = math.Inf(-1)
 	var distances []float64
+	var order []int // of them
 	if q.sketch != nil && q.at.Same {
-		distances = q.sketch.row
+		distances, order = q.sketch.row, q.sketch.order
 	} else {
 		distances = q.metric.Row(at, buf)
 	}
-	for i, d := range distances {
+	for n, d := range distances {
+		i := n
+		if order != nil {
+			i = order[n]
+		}
 		b := q.bound[i]
 		switch {
 		case b < q.floor:
