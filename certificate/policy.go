@@ -70,6 +70,9 @@ func WorstRow(ctx context.Context, p policy.Policy) (worst *big.Rat, input int, 
 	if err != nil {
 		return nil, 0, err
 	}
+	if err := c.c.checkHash(); err != nil {
+		return nil, 0, err
+	}
 	m, err := c.c.matrix()
 	if err != nil {
 		return nil, 0, err

@@ -179,7 +179,13 @@ func TestCheckPolicyRefuses(t *testing.T) {
 	if _, _, err := certificate.CheckPolicy(ctx, genuine); err != nil {
 		t.Fatal(err)
 	}
-	nearest := 0.3 // below 3/10
+	nearest := 0.3                              // below 3/10
+	other := bytes.Clone(genuine.Certificate()) // the first digit of its hash is another
+	if digit := &other[bytes.Index(other, []byte(`"problem_sha256":"`))+len(`"problem_sha256":"`)]; *digit == '0' {
+		*digit = '1'
+	} else {
+		*digit = '0'
+	}
 	for name, test := range map[string]struct {
 		text []byte
 		bits int
@@ -192,6 +198,7 @@ func TestCheckPolicyRefuses(t *testing.T) {
 		"another eps":     {about(five, 0.25), 62, certificate.ErrEpsilon},
 		"a float below":   {about(five, nearest), 62, certificate.ErrEpsilon},
 		"another cost":    {about(ring(5, 2), math.Nextafter(nearest, 1)), 62, certificate.ErrCost},
+		"false hash":      {other, 62, certificate.ErrHash},
 		"false lower": {bytes.Replace(genuine.Certificate(), []byte(`"lower":"`), []byte(`"lower":"9`), 1), 62,
 			certificate.ErrClaim},
 		"false upper": {bytes.Replace(genuine.Certificate(), []byte(`"upper":"`), []byte(`"upper":"-`), 1), 62,

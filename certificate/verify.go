@@ -50,20 +50,29 @@ func VerifyCost(ctx context.Context, c Certificate, m cost.Matrix) (Bounds, erro
 	return b, err
 }
 
+// checkHash compares the problem with its hash.
+func (n *content) checkHash() error {
+	problem, err := json.Marshal(n.body.problem())
+	if err != nil { // not possible: it has been encoded before
+		return fmt.Errorf("%w: %w", ErrEvidence, err)
+	}
+	if got := sha256.Sum256(problem); got != n.hash {
+		return fmt.Errorf("%w: it has %x, stated is %x", ErrHash, got[:6], n.hash[:6])
+	}
+	return nil
+}
+
 // verify is Verify, with the cost m if that is not nil, and returns the cost, nil for kinds without one.
 func verify(ctx context.Context, c Certificate, m cost.Matrix) (Bounds, cost.Matrix, error) {
 	n := c.c
 	if n == nil {
 		return Bounds{}, nil, ErrCertificate
 	}
-	problem, err := json.Marshal(n.body.problem())
-	if err != nil { // not possible: it has been encoded before
-		return Bounds{}, nil, fmt.Errorf("%w: %w", ErrEvidence, err)
-	}
-	if got := sha256.Sum256(problem); got != n.hash {
-		return Bounds{}, nil, fmt.Errorf("%w: it has %x, stated is %x", ErrHash, got[:6], n.hash[:6])
+	if err := n.checkHash(); err != nil {
+		return Bounds{}, nil, err
 	}
 	if m == nil {
+		var err error
 		if m, err = n.matrix(); err != nil {
 			return Bounds{}, nil, err
 		}

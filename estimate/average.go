@@ -35,8 +35,9 @@ type Settings struct {
 	// error is measured by.
 	Draws int
 	// Groups, if not 0, is how many groups of places stand for the places in Map, if there are more places: coarse maps
-	// take a small part of the time. It is at least 2. Above 1,000 outputs, groups stand for the outputs, too. With Far, it
-	// is the number of groups of the first maps, in place of 150; 7 times as many stand for the outputs then.
+	// take a small part of the time. It is at least 2. Above 1,000 outputs, groups stand for the outputs, too. With Far,
+	// maps of so many groups come first, with 7 times as many for the outputs. They will do if they are twice as far from the
+	// truth as maps of more groups have to be.
 	Groups int
 	// Far, if not nil, says how far a map of groups is expected to be from the truth, in the unit of the Geometry's
 	// distances. Its argument has draws if there are any. If the map is far beside the size of its groups, it is the result,

@@ -275,7 +275,8 @@ func TestScatterOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		merged.findLow()
+		// Above a part of none, every list is too long.
+		merged.listTops(rapid.SampledFrom([]float64{dense, dense, 0}).Draw(t, "most"))
 		scattered[checkScatter(t, merged)]++
 	})
 	if min(scattered[true], scattered[false]) == 0 {

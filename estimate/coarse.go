@@ -88,7 +88,7 @@ func newClusters(dist cost.Matrix, weight []float64) *clusters {
 	c.near = slices.Clone(dist.Row(c.centers[0], make([]float64, k)))
 	c.measure(0)
 	if s := cost.SpaceOf(dist); s.Power == 1 && s.Scale == 1 && cost.Part(dist, nil, nil) != nil {
-		c.spaced, c.rel, c.abs = true, 8*s.Rel, 8*s.Abs
+		c.spaced, c.rel, c.abs = true, 8*s.Rel, 8*s.Abs+8*math.SmallestNonzeroFloat64
 	}
 	return c
 }

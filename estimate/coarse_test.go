@@ -223,14 +223,18 @@ func TestGroups(t *testing.T) {
 // a sphere, and on a table.
 func TestGroupsAreThoseOfRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		k, kind := rapid.IntRange(1, 80).Draw(t, "k"), rapid.IntRange(0, 3).Draw(t, "kind")
+		k, kind := rapid.IntRange(1, 80).Draw(t, "k"), rapid.IntRange(0, 4).Draw(t, "kind")
 		var points [][]float64
 		var places [][2]float64
 		weight := make([]float64, k)
 		for i := range k {
 			coordinate := rapid.Float64Range(-70, 70)
-			if kind == 0 {
-				coordinate = rapid.Map(rapid.IntRange(-4, 4), func(n int) float64 { return float64(n) })
+			if kind == 0 || kind == 4 {
+				unit := 1.
+				if kind == 4 { // so small that halves are rounded
+					unit = math.SmallestNonzeroFloat64
+				}
+				coordinate = rapid.Map(rapid.IntRange(-9, 9), func(n int) float64 { return float64(n) * unit })
 			}
 			x, y := coordinate.Draw(t, "x"), coordinate.Draw(t, "y")
 			points, places = append(points, []float64{x, y}), append(places, [2]float64{x, y})
@@ -270,6 +274,20 @@ func TestGroupsAreThoseOfRows(t *testing.T) {
 			t.Fatalf("groups %v around %v, want %v around %v", of, centers, want, list)
 		}
 	})
+}
+
+// TestGroupsOfNextToNothing: half of three times the smallest number is rounded up, and tells nothing of a place there.
+func TestGroupsOfNextToNothing(t *testing.T) {
+	const u = math.SmallestNonzeroFloat64
+	m, err := cost.NewPoints([][]float64{{0}, {3 * u}, {2 * u}}, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := geometryOf(t, m)
+	of, _, err := g.Groups(t.Context(), []float64{1, 1, 1}, 2)
+	if err != nil || !slices.Equal(of, []int{0, 1, 1}) {
+		t.Errorf("groups %v, %v", of, err)
+	}
 }
 
 // TestMergeOutputs: the law of a group of outputs is the sum of those of its outputs, for rows of two values and for

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,7 +14,7 @@ const (
 	// first which models are likely, and where to begin.
 	maxPlaces, onePass = 1000, 300
 	// outputGroups stand for the outputs, if there are more. With 300 in place of 900, for 150 groups of places, maps were
-	// up to 1.18 times as far from the truth. Fewer groups of places need outputsEach times as many at most.
+	// up to 1.18 times as far from the truth. Few groups of places need outputsEach times as many at most.
 	outputGroups, outputsEach = 1000, 7
 	// roughGroups, middleGroups and fineGroups are numbers of groups of places. The first map, of roughGroups, says where
 	// groups must be small and which models are likely. Within a group, a map follows the prior.
@@ -67,22 +66,24 @@ const (
 // nil, and that of ctx, which is checked in every step.
 func Map(ctx context.Context, p Problem, s Settings) (Result, error) {
 	ctx = wpmerr.Context(ctx)
+	if s.Groups < 0 || s.Groups == 1 {
+		return Result{}, fmt.Errorf("%w: %d groups", wpmerr.ErrSettings, s.Groups)
+	}
 	if s.Groups == 0 || s.Far != nil {
 		l := ladder{rungs: []int{roughGroups, fineGroups}, whole: maxPlaces, outputs: outputGroups}
-		first := cmp.Or(s.Groups, roughGroups)
-		l.outputs = min(outputGroups, outputsEach*first)
 		switch whole := p.Channel != nil && p.Channel.k <= maxPlaces; {
 		case s.Far != nil && whole:
-			l.rungs = []int{first, first, middleGroups, fineGroups}
+			l.rungs = []int{roughGroups, roughGroups, middleGroups, fineGroups}
 		case s.Far != nil:
-			l.rungs = []int{first, first, fineGroups}
+			l.rungs = []int{roughGroups, roughGroups, fineGroups}
 		case whole:
 			l.rungs = l.rungs[:1]
 		}
+		if s.Groups > 0 {
+			l.rungs[0], l.few = s.Groups, s.Groups
+			l.rungs = slices.Insert(l.rungs, 1, s.Groups)
+		}
 		return mapOf(ctx, p, s, onePass, l)
-	}
-	if s.Groups < 2 {
-		return Result{}, fmt.Errorf("%w: %d groups", wpmerr.ErrSettings, s.Groups)
 	}
 	return mapOf(ctx, p, s, s.Groups,
 		ladder{rungs: []int{min(s.Groups, roughGroups)/2 + 1, s.Groups}, outputs: max(outputGroups, 2*s.Groups)})
@@ -93,6 +94,7 @@ type ladder struct {
 	// rungs are the numbers of groups of maps, one after another. After the first map, groups are small where it has mass,
 	// and only the models that were likely in it are fitted.
 	rungs   []int
+	few     int // groups that will do only of a map that is twice as far
 	whole   int // up to so many places, the map after them has each place by itself
 	outputs int // groups of outputs, if there are more; 0 if outputs are not grouped
 }
@@ -152,13 +154,18 @@ func (f *fit) rungs(ctx context.Context, g *Geometry, s Settings, l ladder) (Res
 		}
 		last, least := n == parts-1, 0.0
 		if s.Far != nil && n > 0 && !last {
-			least = farther * by.grain(g)
+			if least = farther * by.grain(g); groups == l.few {
+				least *= 2
+			}
 			if far < least*hopeful {
 				continue
 			}
 		}
-		now := part(n)
-		a, err := f.grouped(ctx, g, weight, by, l, now)
+		now, own := part(n), l
+		if groups == l.few {
+			own.outputs = min(l.outputs, outputsEach*groups)
+		}
+		a, err := f.grouped(ctx, g, weight, by, own, now)
 		if err != nil {
 			return Result{}, err
 		}

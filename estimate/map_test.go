@@ -736,6 +736,10 @@ func TestWeighted(t *testing.T) {
 	if _, err := Map(ctx, none, Settings{}); !errors.Is(err, ErrCounts) {
 		t.Errorf("no releases: %v", err)
 	}
+	far := func(Result) (float64, error) { return 1, nil }
+	if _, err := Map(ctx, p, Settings{Groups: -5, Far: far}); !errors.Is(err, wpmerr.ErrSettings) {
+		t.Errorf("-5 groups, with Far: %v", err)
+	}
 	if _, err := Map(ctx, p, Settings{Groups: 1}); !errors.Is(err, wpmerr.ErrSettings) {
 		t.Errorf("one group: %v", err)
 	}

@@ -166,18 +166,14 @@ func (e *Estimate) judge(ctx context.Context, w World, r estimate.Result) error 
 
 // missed returns what says how far a map of groups is expected to be from the truth, in W_1, or nil if nothing can. Where
 // the map only judges another estimate, the distance is that estimate's, doubled, because smaller groups hardly change
-// it; of the reports as they are, four times that. Maps of pairs are always made of as many groups as there may be, for
-// their estimate.Trial.
+// it. Maps of pairs are always made of as many groups as there may be, for their estimate.Trial.
 func (w World) missed(ctx context.Context, e Estimate) func(coarse estimate.Result) (float64, error) {
 	if w.Between == nil || w.Biased || w.places.Ends != nil {
 		return nil
 	}
 	times := 2.
-	switch e.Estimator {
-	case ByMap:
+	if e.Estimator == ByMap {
 		times = 1
-	case ByRaw:
-		times = 4
 	}
 	return func(r estimate.Result) (float64, error) {
 		of := e.Shares

@@ -157,7 +157,7 @@ func shares(counts []float64) ([]float64, error) {
 func (e *Estimate) find(ctx context.Context, w World, p estimate.Problem, s Settings) error {
 	posterior := func() (estimate.Result, error) {
 		s := estimate.Settings{Progress: s.Progress, Draws: draws, Trial: w.places.Ends != nil, Far: w.missed(ctx, *e)}
-		if e.Estimator == ByRaw && s.Far != nil { // its error is large, and needs no more
+		if e.Estimator == ByRaw && s.Far != nil { // its error is large as a rule, and needs no more
 			s.Groups = coarse
 		}
 		return estimate.Map(ctx, p, s)
