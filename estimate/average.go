@@ -329,6 +329,18 @@ func (w *walk) model(m int, tau float64) (float64, error) {
 // theta is the average map.
 func (a average) theta() []float64 { return mean(softmax(a.logs), a.maps) }
 
+// uneven is how much logarithms of the density differ at a distance, in units of the lengths, at most 1: by the models,
+// whose kernel at a distance d is exp(-d/l) or smoother.
+func (a average) uneven(far float64) (sum float64) {
+	for m, w := range softmax(a.logs) {
+		if n := m%family - 1; n >= 0 {
+			tau, l := roughnesses[n%len(roughnesses)], kernels[n/len(roughnesses)].length
+			sum += w * min(1, tau*math.Sqrt(2*(1-math.Exp(-far/l))))
+		}
+	}
+	return sum
+}
+
 // likeliest returns the model of the largest log-weight, but for the guess and the even map.
 func (a average) likeliest() int {
 	best := 1

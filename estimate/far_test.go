@@ -31,7 +31,7 @@ func TestFar(t *testing.T) {
 		asked int
 	}{
 		{"the second", []float64{2, 2}, 2},
-		{"the third", []float64{2, .15, 2}, 3},
+		{"the third", []float64{2, .018, 2}, 3},
 		{"none", []float64{2, 0}, 2},
 		{"none, by the first", []float64{0}, 1},
 	} {
