@@ -371,9 +371,9 @@ func (c *Channel) above(i int, s float64, sums []float64, differences bool) floa
 }
 
 // scatter adds (P - 1 q') diag(v) (P - 1 q')' to the lower triangle of the k x k matrix out, row-major, or returns false
-// for rows that are kept as they are, unless findLow has found low values, or whose low values differ. It takes k^2/2 times the runs of a row, or the squares
-// of the numbers of high entries in the columns, whichever is less. Every term is of the size of the result or less,
-// unless a column is high in nearly all rows.
+// for rows whose low values differ, and for a table of which findLow has found none. It takes k^2/2 times the runs of a
+// row, or the squares of the numbers of high entries in the columns, whichever is less. Every term is of the size of the
+// result or less, unless a column is high in nearly all rows.
 func (c *Channel) scatter(q, v, out []float64) bool {
 	scale := 1.0
 	switch {
@@ -458,6 +458,7 @@ const dense = 0.25
 // findLow sets low and tops of a table if most entries are the least of their columns.
 func (c *Channel) findLow() { c.listTops(dense) }
 
+// listTops is findLow for the part of pairs that lists may have at most.
 func (c *Channel) listTops(most float64) {
 	low := slices.Clone(c.row(0))
 	for i := range c.k {
