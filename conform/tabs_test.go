@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,56 +26,53 @@ type tab struct {
 	session string
 }
 
-// renderers returns what the processes that run pages have had of processor time, in seconds.
-func (d *devtools) renderers(t *testing.T) map[int]float64 {
+// sizes returns the resident memory of the processes that run pages, in bytes, on Linux.
+func (d *devtools) sizes(t *testing.T) map[int]int {
 	t.Helper()
 	var found struct {
 		ProcessInfo []struct {
-			Type    string
-			ID      int
-			CPUTime float64
+			Type string
+			ID   int
 		}
 	}
 	if err := d.call("", "SystemInfo.getProcessInfo", struct{}{}, &found); err != nil {
 		t.Fatal(err)
 	}
-	times := map[int]float64{}
+	sizes := map[int]int{}
 	for _, p := range found.ProcessInfo {
-		if p.Type == "renderer" {
-			times[p.ID] = p.CPUTime
-		}
-	}
-	return times
-}
-
-// crash kills the process of a page that goes round in a loop: the one that has had half a second of a processor more than
-// before, and three times what any other has had.
-func (d *devtools) crash(t *testing.T) {
-	t.Helper()
-	before := d.renderers(t)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		var busiest int
-		var most, next float64
-		for pid, now := range d.renderers(t) {
-			took := now - before[pid]
-			if took > most {
-				busiest, most, took = pid, took, most
-			}
-			next = max(next, took)
-		}
-		if most < 0.5 || most < 3*next {
+		if p.Type != "renderer" {
 			continue
 		}
-		page, err := os.FindProcess(busiest)
-		if err == nil {
-			err = page.Kill()
+		// A process that has ended meanwhile has no size. The second number is that of resident pages.
+		said, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.ID))
+		if numbers := strings.Fields(string(said)); len(numbers) > 1 {
+			pages, _ := strconv.Atoi(numbers[1])
+			sizes[p.ID] = pages * os.Getpagesize()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return
 	}
-	t.Fatal("no page is busy")
+	return sizes
+}
+
+// process finds the process that runs the tab: the one that grows when the tab takes 300 MB. A process that starts
+// meanwhile has half of that at most.
+func (o *tab) process(t *testing.T) *os.Process {
+	t.Helper()
+	before := o.tools.sizes(t)
+	o.ask(t, "void (globalThis.ballast = new Uint8Array(3e8).fill(1))")
+	var grown []int
+	for pid, now := range o.tools.sizes(t) {
+		if now-before[pid] > 2e8 {
+			grown = append(grown, pid)
+		}
+	}
+	if len(grown) != 1 {
+		t.Fatalf("processes %v have grown", grown)
+	}
+	page, err := os.FindProcess(grown[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
 }
 
 // open opens a page in a tab, and waits until its module has run.
@@ -193,6 +191,7 @@ func TestBrowserTabs(t *testing.T) {
 	one.ask(t, "tab.letGo()")
 
 	// One is killed in its draw: the debit is there, and the other goes on.
+	page := one.process(t)
 	one.start(t, `tab.hang("crash")`)
 	if epoch := <-c.drawing; epoch != "crash" {
 		t.Errorf("a draw in %s", epoch)
@@ -200,7 +199,9 @@ func TestBrowserTabs(t *testing.T) {
 	if got := two.ask(t, `tab.once("crash", 0)`); got != `"locked"` {
 		t.Errorf("the second tab, while the first draws: %s", got)
 	}
-	tools.crash(t)
+	if err := page.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	charged := sharedLedger(t, two, before)
 	if spent.Add(spent, big.NewRat(1, 1)); charged.Cmp(spent) != 0 {
 		t.Errorf("after a tab's end in its draw %v is spent, want %v", charged.RatString(), spent.RatString())
