@@ -179,7 +179,8 @@ func TestCheckPolicyRefuses(t *testing.T) {
 	if _, _, err := certificate.CheckPolicy(ctx, genuine); err != nil {
 		t.Fatal(err)
 	}
-	nearest := 0.3                              // below 3/10
+	nearest := 0.3 // below 3/10
+
 	other := bytes.Clone(genuine.Certificate()) // the first digit of its hash is another
 	if digit := &other[bytes.Index(other, []byte(`"problem_sha256":"`))+len(`"problem_sha256":"`)]; *digit == '0' {
 		*digit = '1'

@@ -251,7 +251,7 @@ func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err
 	}
 	sum, kept := sha256.New(), &short{}
 	into := io.MultiWriter(sum, kept)
-	doubtful := 0 < len(spec.C) && lengthOf(spec, 1)*int64(len(spec.C)) > 2*MaxBytes
+	doubtful := 0 < len(spec.C) && firstRow(spec)*int64(len(spec.C)) > 2*MaxBytes
 	if doubtful { // by its first row the text is far too long: it is not kept
 		into = sum
 	}
@@ -265,9 +265,9 @@ func costText(ctx context.Context, c cost.Matrix) (hash digest, text []byte, err
 	return digest(sum.Sum(nil)), slices.Concat(kept.parts...), nil
 }
 
-// lengthOf is that of the text of the first rows of a matrix, 0 if there is none.
-func lengthOf(s cost.Spec, rows int) int64 {
-	s.C = s.C[:rows]
+// firstRow is the length of the text of a matrix's first row, 0 if there is none.
+func firstRow(s cost.Spec) int64 {
+	s.C = s.C[:1]
 	n, err := s.WriteTo(io.Discard)
 	if err != nil {
 		return 0
