@@ -132,7 +132,7 @@ func TestGridAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		most           int
 		reached, final bool
-	}{{1, false, false}, {40, true, false}, {3000, true, true}} {
+	}{{1, false, false}, {30, true, false}, {3000, true, true}} {
 		p := gridProblem(t, 18, 10, 1, 0.02)
 		r, err := onGrid(t, context.Background(), p, Settings{Tolerance: 1e-3, MaxIterations: tt.most})
 		if (err == nil) != tt.final || (r.Reg == p.Reg) != tt.reached || r.Iterations > tt.most || len(r.Q) != 180 {

@@ -34,6 +34,7 @@ var tables = []table{
 	{"network", "General minimum-cost flow: from arcs in memory to the optimum", networks},
 	{"entropic", "Entropic projection: from the cost in memory to an L1 residual of 1e-9", entropic},
 	{"distance", "What a projection costs and how near it is: exact, Algorithm 1, fast", distances},
+	{"grids", "Entropic projection on grids, Reg given", grids},
 	{"blobs", "Entropic projection on grids, Reg chosen by a gap of 1 %", blobs},
 	{"iteration", "One iteration of Algorithm 1, the kernel in memory", iteration},
 	{"knapsack", "f(m), the worst point mass, over presorted costs", knapsacks},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/wpm-go/wpm/internal/parallel"
 )
@@ -128,17 +129,17 @@ func nodes(n, m int) (at []int, t []float64) {
 
 // kernel applies exp(-C/Reg) on a level, axis by axis, in the log domain.
 type kernel struct {
-	l        *level
-	reg      float64
-	x, y     *lineTable
-	one, two []float64
-	scratch  []lineScratch
+	l       *level
+	reg     float64
+	x, y    *lineTable
+	one     []float64
+	scratch []lineScratch
 }
 
 func newKernel(l *level) *kernel {
 	n := l.rows * l.cols
 	return &kernel{
-		l: l, one: make([]float64, n), two: make([]float64, n),
+		l: l, one: make([]float64, n),
 		scratch: make([]lineScratch, min(runtime.GOMAXPROCS(0), max(l.rows, l.cols))),
 	}
 }
@@ -158,7 +159,7 @@ func (k *kernel) setReg(reg float64) {
 func (k *kernel) lines(n int, f func(line int, s *lineScratch)) {
 	workers := min(len(k.scratch), n)
 	_ = parallel.For(context.Background(), workers, func(w int) {
-		for i := n * w / workers; i < n*(w+1)/workers; i++ {
+		for i := w; i < n; i += workers { // neighbours cost the same
 			f(i, &k.scratch[w])
 		}
 	})
@@ -178,17 +179,37 @@ func (k *kernel) transpose(dst, src []float64, rows, cols int) {
 	})
 }
 
+// columns runs f on the columns of src, and makes columns of dst of what it puts out.
+func (k *kernel) columns(dst, src []float64, f func(out, in []float64, s *lineScratch)) {
+	const tile = 8 // columns that share the lines of a cache
+	rows, cols := k.l.rows, k.l.cols
+	k.lines((cols+tile-1)/tile, func(t int, s *lineScratch) {
+		c0, n := t*tile, min(tile, cols-t*tile)
+		s.in, s.out = slices.Grow(s.in[:0], n*rows)[:n*rows], slices.Grow(s.out[:0], n*rows)[:n*rows]
+		for r := range rows {
+			for c, x := range src[r*cols+c0:][:n] {
+				s.in[c*rows+r] = x
+			}
+		}
+		for c := range n {
+			f(s.out[c*rows:(c+1)*rows], s.in[c*rows:(c+1)*rows], s)
+		}
+		for r := range rows {
+			line := dst[r*cols+c0:][:n]
+			for c := range line {
+				line[c] = s.out[c*rows+r]
+			}
+		}
+	})
+}
+
 // sum sets out_i = log sum_j exp(w_j - C_ij/Reg).
 func (k *kernel) sum(out, w []float64) {
-	rows, cols := k.l.rows, k.l.cols
-	k.lines(rows, func(r int, s *lineScratch) {
+	cols := k.l.cols
+	k.lines(k.l.rows, func(r int, s *lineScratch) {
 		k.x.sum(k.one[r*cols:(r+1)*cols], w[r*cols:(r+1)*cols], s)
 	})
-	k.transpose(k.two, k.one, rows, cols)
-	k.lines(cols, func(c int, s *lineScratch) {
-		k.y.sum(k.one[c*rows:(c+1)*rows], k.two[c*rows:(c+1)*rows], s)
-	})
-	k.transpose(out, k.one, cols, rows)
+	k.columns(out, k.one, k.y.sum)
 }
 
 // cellMeans are, for every cell, the log of its total weight and means over the weights: the way

@@ -19,18 +19,20 @@ const (
 	// lineRange bounds the exponents of the tables of a block: products of two numbers within
 	// e^(+-600) and e^(-700) stay in the range of float64.
 	lineRange = 600
-	// lineBlock is the number of neighbouring targets that share their exponentials.
-	lineBlock = 8
+	// lineBlock is the largest number of neighbouring targets that share their exponentials.
+	lineBlock = 64
 )
 
 // lineTable holds what the transforms of all lines of one length and sharpness share. It is read-only
 // once made.
 type lineTable struct {
-	n     int
-	kappa float64
-	reach int       // s = t: see windows
-	half  int       // largest offset of a source from the reference of its block
-	rho   []float64 // rho[d*(2*half+1) + half+t] = exp(2 kappa (d - (B-1)/2) t)
+	n       int
+	kappa   float64
+	reach   int       // s = t: see windows
+	targets int       // number of neighbouring targets that share their exponentials
+	half    int       // largest offset of a source from the reference of its block
+	rho     []float64 // rho[d*(2*half+1) + half+t] = exp(2 kappa (d - (targets-1)/2) t)
+	plain   []float64 // plain[n-1+t] = exp(-kappa t^2), where none is below e^-lineRange
 }
 
 func newLineTable(n int, kappa float64) *lineTable {
@@ -40,27 +42,42 @@ func newLineTable(n int, kappa float64) *lineTable {
 	if r := math.Ceil(math.Sqrt(lineCut / (2 * kappa))); r < float64(n) {
 		t.reach = int(r)
 	}
-	const mid = float64(lineBlock-1) / 2
+	// For each target, a block of B has (B + 2 reach)/B exponentials and B + 2 reach products, which cost 1/25 each.
+	t.targets = lineBlock
+	for t.targets > 8 && t.targets*t.targets > 80*t.reach {
+		t.targets /= 2
+	}
+	mid := t.middle()
 	t.half = n - 1
 	if h := math.Floor(lineRange / (2 * kappa * mid)); h < float64(t.half) {
 		t.half = int(h)
 	}
 	width := 2*t.half + 1
-	t.rho = make([]float64, lineBlock*width)
-	for d := range lineBlock {
+	t.rho = make([]float64, t.targets*width)
+	for d := range t.targets {
 		for i := range width {
 			t.rho[d*width+i] = math.Exp(2 * kappa * (float64(d) - mid) * float64(i-t.half))
+		}
+	}
+	if e := kappa * float64((n-1)*(n-1)); e <= lineRange {
+		for i := range 2*n - 1 {
+			d := float64(i - n + 1)
+			t.plain = append(t.plain, math.Exp(-kappa*d*d))
 		}
 	}
 	return t
 }
 
+// middle is the middle of a block.
+func (t *lineTable) middle() float64 { return float64(t.targets-1) / 2 }
+
 // lineScratch is the working space of one worker.
 type lineScratch struct {
-	stack  []int
-	cross  []float64
-	arg    []int
-	weight []float64
+	stack   []int
+	cross   []float64
+	arg     []int
+	weight  []float64
+	in, out []float64 // columns
 }
 
 // windows finds, for every target c, a source arg that maximises w[j] - kappa (c-j)^2, for c from -reach to
@@ -95,7 +112,7 @@ func (t *lineTable) block(w []float64, c0, c1 int, s *lineScratch) (a, b, at int
 	if ref-a > t.half || b-1-ref > t.half {
 		return a, b, 0, 0, 0, false
 	}
-	delta = float64(c0-ref) + float64(lineBlock-1)/2
+	delta = float64(c0-ref) + t.middle()
 	top = w[ref] - t.kappa*delta*delta
 	s.weight = slices.Grow(s.weight[:0], b-a)[:b-a]
 	for i := range s.weight {
@@ -112,13 +129,53 @@ func (t *lineTable) block(w []float64, c0, c1 int, s *lineScratch) (a, b, at int
 
 // shift is the part of the exponents of target d of a block that its sources share.
 func (t *lineTable) shift(d int, delta float64) float64 {
-	x := float64(d) - float64(lineBlock-1)/2
+	x := float64(d) - t.middle()
 	return -t.kappa * x * (2*delta + x)
+}
+
+// sumPlain is sum where all sources are within the range of floats of all targets.
+func (t *lineTable) sumPlain(out, w []float64, s *lineScratch) {
+	n, top := t.n, slices.Max(w)
+	if math.IsInf(top, -1) {
+		copy(out, w)
+		return
+	}
+	s.weight = slices.Grow(s.weight[:0], n)[:n]
+	for j, x := range w {
+		s.weight[j] = math.Exp(x - top)
+	}
+	c := 0
+	for ; c+4 <= n; c += 4 {
+		weight := s.weight[:n]
+		r0 := t.plain[n-1-c:][:n]
+		r1 := t.plain[n-2-c:][:n]
+		r2 := t.plain[n-3-c:][:n]
+		r3 := t.plain[n-4-c:][:n]
+		var s0, s1, s2, s3 float64
+		for i, x := range weight {
+			s0 += x * r0[i]
+			s1 += x * r1[i]
+			s2 += x * r2[i]
+			s3 += x * r3[i]
+		}
+		out[c], out[c+1], out[c+2], out[c+3] = top+math.Log(s0), top+math.Log(s1), top+math.Log(s2), top+math.Log(s3)
+	}
+	for ; c < n; c++ {
+		var sum float64
+		for i, x := range t.plain[n-1-c:][:n] {
+			sum += x * s.weight[i]
+		}
+		out[c] = top + math.Log(sum)
+	}
 }
 
 // sum sets out[c] = log sum_j exp(w[j] - kappa (c-j)^2).
 func (t *lineTable) sum(out, w []float64, s *lineScratch) {
 	n := t.n
+	if t.plain != nil {
+		t.sumPlain(out, w, s)
+		return
+	}
 	if !t.windows(w, s) {
 		for c := range out {
 			out[c] = math.Inf(-1)
@@ -127,8 +184,8 @@ func (t *lineTable) sum(out, w []float64, s *lineScratch) {
 	}
 	width := 2*t.half + 1
 	var sums [lineBlock]float64
-	for c0 := 0; c0 < n; c0 += lineBlock {
-		c1 := min(c0+lineBlock, n)
+	for c0 := 0; c0 < n; c0 += t.targets {
+		c1 := min(c0+t.targets, n)
 		a, b, at, delta, top, ok := t.block(w, c0, c1, s)
 		if !ok {
 			for c := c0; c < c1; c++ {
@@ -137,7 +194,7 @@ func (t *lineTable) sum(out, w []float64, s *lineScratch) {
 			continue
 		}
 		m := b - a
-		for d := 0; d < lineBlock; d += 4 {
+		for d := 0; d < t.targets; d += 4 {
 			weight := s.weight[:m]
 			r0 := t.rho[d*width+at:][:m]
 			r1 := t.rho[(d+1)*width+at:][:m]
@@ -193,8 +250,8 @@ func (t *lineTable) means(out moments, in moments, scale float64, s *lineScratch
 		return
 	}
 	width := 2*t.half + 1
-	for c0 := 0; c0 < n; c0 += lineBlock {
-		c1 := min(c0+lineBlock, n)
+	for c0 := 0; c0 < n; c0 += t.targets {
+		c1 := min(c0+t.targets, n)
 		a, b, at, delta, top, ok := t.block(w, c0, c1, s)
 		for c := c0; c < c1; c++ {
 			ref, up := top, t.shift(c-c0, delta)
@@ -235,21 +292,22 @@ func (t *lineTable) means(out moments, in moments, scale float64, s *lineScratch
 // value of source j at c is w[j] - (c-j)^2/inv, to be maximised if inv > 0 and minimised if inv < 0; those
 // with w[j] = none take no part.
 func (s *lineScratch) envelope(w []float64, inv, none float64) {
-	s.stack, s.cross = s.stack[:0], s.cross[:0]
+	stack, cross := s.stack[:0], s.cross[:0]
 	for j, x := range w {
 		if x == none {
 			continue
 		}
-		for len(s.stack) > 0 {
-			k := s.stack[len(s.stack)-1]
+		for len(stack) > 0 {
+			k := stack[len(stack)-1]
 			z := ((w[k]-x)*inv/float64(j-k) + float64(j+k)) / 2
-			if m := len(s.cross); m > 0 && z <= s.cross[m-1] {
-				s.stack, s.cross = s.stack[:len(s.stack)-1], s.cross[:m-1]
+			if m := len(cross); m > 0 && z <= cross[m-1] {
+				stack, cross = stack[:len(stack)-1], cross[:m-1]
 				continue
 			}
-			s.cross = append(s.cross, z)
+			cross = append(cross, z)
 			break
 		}
-		s.stack = append(s.stack, j)
+		stack = append(stack, j)
 	}
+	s.stack, s.cross = stack, cross
 }

@@ -33,8 +33,8 @@ func TestLines(t *testing.T) {
 			out := moments{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 			line.sum(sums, in.log, &s)
 			line.means(out, in, scale, &s)
-			for c0 := 0; c0 < n; c0 += lineBlock {
-				if _, _, _, _, _, ok := line.block(in.log, c0, min(c0+lineBlock, n), &s); ok {
+			for c0 := 0; c0 < n; c0 += line.targets {
+				if _, _, _, _, _, ok := line.block(in.log, c0, min(c0+line.targets, n), &s); ok {
 					shared++
 				} else {
 					single++
@@ -74,11 +74,12 @@ func TestLines(t *testing.T) {
 // TestLineTable: the windows of a line are as narrow, and the range of a block as wide, as their exponents allow; the
 // sources that windows begin with are the best ones.
 func TestLineTable(t *testing.T) {
-	const mid, same = 3.5, 1e-12 // exponents of up to 600
+	const same = 1e-12 // exponents of up to 600
 	g := newGenerator(95)
 	for _, n := range []int{1, 7, 40} {
 		for _, kappa := range []float64{1e-4, 0.02, 0.3, 2, 30, 500} {
 			l := newLineTable(n, kappa)
+			mid := float64(l.targets-1) / 2
 			cut := func(r int) float64 { return 2 * kappa * float64(r) * float64(r) }
 			if r := l.reach; r > n || r < n && cut(r) < lineCut || r > 1 && cut(r-1) >= lineCut {
 				t.Errorf("%d cells, sharpness %v: reach %d", n, kappa, r)
@@ -87,7 +88,7 @@ func TestLineTable(t *testing.T) {
 			if h := l.half; h > n-1 || span(h) > lineRange || h < n-1 && span(h+1) <= lineRange {
 				t.Errorf("%d cells, sharpness %v: half %d", n, kappa, h)
 			}
-			for d := range lineBlock {
+			for d := range l.targets {
 				for i := -l.half; i <= l.half; i++ {
 					want := math.Exp(2 * kappa * (float64(d) - mid) * float64(i))
 					if got := l.rho[d*(2*l.half+1)+l.half+i]; !(math.Abs(got-want) <= same*want) {

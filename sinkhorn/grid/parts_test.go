@@ -344,7 +344,7 @@ func TestExtrapolate(t *testing.T) {
 func TestMultiplierKeepsStart(t *testing.T) {
 	logS, lo, hi := []float64{2, -8}, []float64{0, 0.25}, []float64{0.75, 1}
 	for _, near := range []float64{0, 1.5, 6, -2} { // between log 0.75 - 2 and log 0.25 + 8
-		if got := (&solver{x: make([]float64, 2)}).multiplier(logS, lo, hi, near); got != near {
+		if got := newSolver(newLevel(1, 2, lo, lo, hi)).multiplier(logS, lo, hi, near); got != near {
 			t.Errorf("from %v to %v", near, got)
 		}
 	}
@@ -353,8 +353,8 @@ func TestMultiplierKeepsStart(t *testing.T) {
 // TestGridStops counts the steps at one Reg by hand: the first whose residual is the tolerance is the last, and when
 // none of a hundred and one in a row brings the residual down by two per cent, the run has stalled.
 func TestGridStops(t *testing.T) {
-	p := gridProblem(t, 6, 8, 1, 0.1)
-	level := newLevel(6, 8, p.Mu, p.Lo, p.Hi)
+	p := gridProblem(t, 12, 16, 1, 0.01)
+	level := newLevel(12, 16, p.Mu, p.Lo, p.Hi)
 	fresh := func() *solver {
 		s := newSolver(level)
 		s.k.setReg(p.Reg)
@@ -526,7 +526,7 @@ func TestMultiplier(t *testing.T) {
 	g := newGenerator(12)
 	for range 200 {
 		n := 1 + g.intn(40)
-		logS, s := make([]float64, n), &solver{x: make([]float64, n)}
+		logS := make([]float64, n)
 		scale := math.Pow(10, 4*g.float())
 		for j := range logS {
 			logS[j] = scale * (g.float() - 0.5)
@@ -537,7 +537,7 @@ func TestMultiplier(t *testing.T) {
 		if !ok {
 			t.Fatal("no projection")
 		}
-		x := s.multiplier(logS, lo, hi, scale*(g.float()-0.5))
+		x := newSolver(newLevel(1, n, lo, lo, hi)).multiplier(logS, lo, hi, scale*(g.float()-0.5))
 		for j, y := range logS {
 			q := min(max(math.Exp(min(x+y, 300)), lo[j]), hi[j])
 			// Masses are right to 2^-46 in all, and exponents of this size to their rounding.

@@ -19,6 +19,9 @@ type solver struct {
 	residual float64
 	x        []float64
 	exact    kl.Workspace
+	mixer    anderson
+	moved    bool      // the step before was at this Reg
+	sums     []float64 // column sums of its prices reg w
 }
 
 func newSolver(l *level) *solver {
@@ -26,6 +29,7 @@ func newSolver(l *level) *solver {
 	s := &solver{l: l, k: newKernel(l)}
 	s.g, s.w, s.f, s.s, s.x = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
 		make([]float64, n)
+	s.sums = make([]float64, n)
 	s.close()
 	return s
 }
@@ -42,9 +46,14 @@ func (s *solver) close() {
 	}
 }
 
-// step is one iteration of Algorithm 1 in logarithms. The residual is that of the prices before it.
+// step is one iteration of Algorithm 1 in logarithms, from prices that are extrapolated from the iterations before it. The
+// residual is that of the prices it begins with.
 func (s *solver) step() {
 	l, reg := s.l, s.k.reg
+	if s.moved {
+		s.mixer.mix(s.k, s.g, s.w, s.sums)
+	}
+	s.moved = true
 	for j, g := range s.g {
 		s.w[j] = g / reg
 	}
@@ -54,25 +63,41 @@ func (s *solver) step() {
 	}
 	s.k.sum(s.s, s.x)
 	s.theta = s.multiplier(s.s, l.lo, l.hi, s.theta)
-	var residual float64
-	for j, y := range s.s {
-		if l.hi[j] == 0 {
-			continue
+	s.k.lines(l.rows, func(r int, _ *lineScratch) {
+		var residual float64
+		for j := r * l.cols; j < (r+1)*l.cols; j++ {
+			if l.hi[j] == 0 {
+				continue
+			}
+			z := s.theta + s.s[j]
+			logQ := max(min(z, l.logHi[j]), l.logLo[j])
+			s.sums[j] = math.Exp(s.s[j] + s.w[j])
+			residual += math.Abs(math.Exp(logQ) - s.sums[j])
+			s.g[j] = reg * (logQ - z)
 		}
-		z := s.theta + y
-		logQ := max(min(z, l.logHi[j]), l.logLo[j])
-		residual += math.Abs(math.Exp(logQ) - math.Exp(y+s.w[j]))
-		s.g[j] = reg * (logQ - z)
+		s.x[r] = residual
+	})
+	s.residual = 0
+	for _, x := range s.x[:l.rows] {
+		s.residual += x
 	}
-	s.residual = residual
+}
+
+// begin prepares steps at reg from the prices g.
+func (s *solver) begin(reg float64) {
+	s.k.setReg(reg)
+	s.moved, s.mixer.count = false, 0
 }
 
 // multiplier returns theta of the projection of s = exp(logS) onto a box that is not a point: by Newton's method from
 // near or, where that fails, exactly.
 func (s *solver) multiplier(logS, lo, hi []float64, near float64) float64 {
-	for j, y := range logS {
-		s.x[j] = math.Exp(min(near+y, 300))
-	}
+	cols := s.l.cols
+	s.k.lines(s.l.rows, func(r int, _ *lineScratch) {
+		for j := r * cols; j < (r+1)*cols; j++ {
+			s.x[j] = math.Exp(min(near+logS[j], 300))
+		}
+	})
 	if x, ok := kl.Scale(s.x, lo, hi, 1); ok {
 		return near + math.Log(x)
 	}
@@ -85,7 +110,7 @@ func (s *solver) multiplier(logS, lo, hi []float64, near float64) float64 {
 // Stages of the annealing.
 const (
 	// coarseSteps and fineSteps are the iterations at each Reg on coarse levels and on the grid itself.
-	coarseSteps, fineSteps = 30, 12
+	coarseSteps, fineSteps = 15, 6
 	// stageResidual is the residual at which a coarse stage ends early.
 	stageResidual = 1e-5
 	// extraShare extrapolates the prices linearly in Reg when Reg is halved: a half would be right for
@@ -265,7 +290,7 @@ type call struct {
 
 // stage runs iterations at reg. It reports false if the call has to stop.
 func (run *call) stage(s *solver, reg float64, steps int) bool {
-	s.k.setReg(reg)
+	s.begin(reg)
 	for range steps {
 		if run.why() != Unknown {
 			return false
@@ -307,10 +332,10 @@ func (run *call) keep(a *answer) bool {
 // Reg and asks for a smaller one, since the upper bound has come down.
 func (run *call) last(s *solver, reg float64) bool {
 	r := run.r
-	s.k.setReg(reg)
+	s.begin(reg)
 	least, since, flat := math.Inf(1), 0, 0
 	start := r.Iterations
-	next := start + fineSteps
+	next := start + 2*fineSteps
 	for {
 		if st := run.why(); st != Unknown {
 			r.Status = st

@@ -12,11 +12,7 @@ func (k *kernel) transform(out, v []float64) {
 	k.lines(rows, func(r int, s *lineScratch) {
 		lowest(k.one[r*cols:(r+1)*cols], v[r*cols:(r+1)*cols], dx*dx, s)
 	})
-	k.transpose(k.two, k.one, rows, cols)
-	k.lines(cols, func(c int, s *lineScratch) {
-		lowest(k.one[c*rows:(c+1)*rows], k.two[c*rows:(c+1)*rows], dy*dy, s)
-	})
-	k.transpose(out, k.one, cols, rows)
+	k.columns(out, k.one, func(out, in []float64, s *lineScratch) { lowest(out, in, dy*dy, s) })
 }
 
 // lowest sets out[c] = min_j (v[j] + scale (c-j)^2) by the lower envelope of the parabolas.
