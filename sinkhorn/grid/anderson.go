@@ -7,10 +7,10 @@ const (
 	ridge = 1e-10
 )
 
-// anderson extrapolates the prices of Algorithm 1, a fixed point g = T(g), by Anderson's method (J. ACM 12, 1965; Walker
-// and Ni, SIAM J. Numer. Anal. 49, 2011). Of the last images T(g), it takes the affine combination whose change
-// T(g) - g is least, in the mean square under the column sums. Any prices give valid bounds, and T makes sound prices of
-// any, so that only the number of steps depends on it. A step costs some 30 operations for each cell.
+// anderson extrapolates the prices of Algorithm 1, a fixed point g = T(g), by Anderson's method (J. ACM 12, 1965;
+// Walker and Ni, SIAM J. Numer. Anal. 49, 2011). Of the last images T(g), it takes the affine combination whose change
+// T(g) - g is least, in the mean square under the column sums. Any prices give valid bounds, and T makes sound prices
+// of any, so that only the number of steps depends on it. A step costs some 30 operations for each cell.
 type anderson struct {
 	weight []float64            // column sums of the first step
 	last   move                 // the step before
@@ -85,8 +85,8 @@ func (a *anderson) mix(k *kernel, g, w, sums []float64) {
 	})
 }
 
-// coefficients are those of the differences in the least change, by Gauss's elimination. x are the inner products of the
-// differences and the change.
+// coefficients are those of the differences in the least change, by Gauss's elimination. x are the inner products of
+// the differences and the change.
 func (a *anderson) coefficients(x []float64) []float64 {
 	n, m, trace := len(x), a.gram, 0.0
 	for i := range n {

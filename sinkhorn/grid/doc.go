@@ -1,6 +1,6 @@
 // Package grid solves the entropic projection on a grid at squared distance, where the cost is a sum over the axes and
-// the Gibbs kernel a product. A pass over the kernel (Solomon et al. 2015) takes about 50 ns for each cell, instead of a
-// time proportional to kv, and memory is a few hundred bytes for each cell.
+// the Gibbs kernel a product. A pass over the kernel (Solomon et al. 2015) takes about 50 ns for each cell, instead of
+// a time proportional to kv, and memory is a few hundred bytes for each cell.
 //
 // sinkhorn.Project calls this package for a *cost.Grid of that kind. It checks the problem, and its documentation says
 // what a Result holds.

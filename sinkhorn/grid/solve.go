@@ -46,8 +46,8 @@ func (s *solver) close() {
 	}
 }
 
-// step is one iteration of Algorithm 1 in logarithms, from prices that are extrapolated from the iterations before it. The
-// residual is that of the prices it begins with.
+// step is one iteration of Algorithm 1 in logarithms, from prices that are extrapolated from the iterations before it.
+// The residual is that of the prices it begins with.
 func (s *solver) step() {
 	l, reg := s.l, s.k.reg
 	if s.moved {
