@@ -254,7 +254,7 @@ func TestAdapt(t *testing.T) {
 			p.start(arcs)
 			for round := range 3 {
 				for n := range window {
-					if want := min(unit+2*work, 8*unit); n > 0 && round > 0 && p.block != want || round == 0 && p.block != unit {
+					if want := min(unit+work, 8*unit); n > 0 && round > 0 && p.block != want || round == 0 && p.block != unit {
 						t.Fatalf("%d arcs, work %d: blocks of %d, want %d", arcs, work, p.block, want)
 					}
 					p.adapt(work)

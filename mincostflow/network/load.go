@@ -249,17 +249,18 @@ func (l *loaded) choosePrice() error {
 	return nil
 }
 
-// fill writes the arcs. Their order is shuffled with a stride, so that the arcs of a node, which
-// often stand together, come into different blocks.
+// apart is how far arcs are apart in the input that follow each other in pricing: no multiple of the small numbers of arcs
+// that nodes have in regular networks.
+const apart = 29
+
+// fill writes the arcs. Those that follow each other are apart in the input, so that the arcs of a node, which often stand
+// together there, come into different blocks.
 func (l *loaded) fill(arcs int, clip int64) {
 	l.arcs = make([]residualArc, arcs)
 	l.room = make([]int64, arcs)
 	l.turned = make([]bool, arcs)
 	l.origin = make([]int32, arcs)
-	stride := 1
-	if n := len(l.supply); n > 0 {
-		stride = max(arcs/n, 3)
-	}
+	stride := max(arcs/apart, 1)
 	at, first := 0, 0
 	for e := range l.net.Arcs {
 		parts, _ := l.parts(e)

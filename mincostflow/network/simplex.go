@@ -125,7 +125,7 @@ const (
 	// A block has as many arcs as the square root of their number, and perWork more for each unit of work of
 	// a pivot, but at most maxBlock square roots. Of the factors tried on ten families of networks these
 	// were the best on average, and not far from the best for any.
-	perWork  = 2
+	perWork  = 1
 	maxBlock = 8
 	// window is the number of pivots between changes of the size.
 	window = 256
@@ -276,11 +276,15 @@ func (s *simplex) cutOff(out, join int32) {
 	end, before := tree[out].last, prev[out]
 	after := next[end]
 	next[before], prev[after] = after, before
-	for u := cut; u >= 0 && tree[u].last == end; u = tree[u].parent {
-		tree[u].last = before
+	u := cut
+	for ; u != join; u = tree[u].parent {
+		p := &tree[u]
+		if p.size -= moved; p.last == end {
+			p.last = before
+		}
 	}
-	for u := cut; u != join; u = tree[u].parent {
-		tree[u].size -= moved
+	for ; u >= 0 && tree[u].last == end; u = tree[u].parent {
+		tree[u].last = before
 	}
 	next[end] = -1 // the end of what is cut off
 }
@@ -325,11 +329,15 @@ func (s *simplex) hang(x, y, tail, join int32) {
 	after := next[y]
 	next[y], prev[x] = x, y
 	next[tail], prev[after] = after, tail
-	for u := y; u >= 0 && tree[u].last == y; u = tree[u].parent {
-		tree[u].last = tail
+	u, moved := y, tree[x].size
+	for ; u != join; u = tree[u].parent {
+		p := &tree[u]
+		if p.size += moved; p.last == y {
+			p.last = tail
+		}
 	}
-	for u := y; u != join; u = tree[u].parent {
-		tree[u].size += tree[x].size
+	for ; u >= 0 && tree[u].last == y; u = tree[u].parent {
+		tree[u].last = tail
 	}
 }
 

@@ -40,7 +40,7 @@ func TestWorkCounts(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		pivots int
-	}{{"netgen", 900}, {"netgen-low", 688}, {"netgen-many", 1190}, {"netgen-free", 723}} {
+	}{{"netgen", 1013}, {"netgen-low", 692}, {"netgen-many", 1319}, {"netgen-free", 632}} {
 		r, err := Solve(context.Background(), familyOf(tt.name)(1, 300, 2400), Settings{})
 		if err != nil {
 			t.Fatal(err)
