@@ -38,9 +38,14 @@ func intervals(ctx context.Context, w atlas.World, counts []uint64, theta []floa
 	return list, err
 }
 
+// outside reports whether the map, which the guess is part of, has a share that the reports alone speak against.
+func (r regionShare) outside() bool { return r.Share < r.Lower || r.Share > r.Upper }
+
 // remark is what a reader of an interval must know.
 func (r regionShare) remark() string {
 	switch {
+	case r.outside():
+		return "made wider, to hold the map's share"
 	case r.Wide:
 		return "may be wider than need be"
 	case r.Single:
@@ -54,7 +59,7 @@ func regionTable(list []regionShare, level float64) sheet.Table {
 		Title: fmt.Sprintf("Regions: the shares that agree with the reports are in the %v %% interval", plane.Significant(100*level, 12)),
 		Head:  []string{"region", "guess", "map", "interval"},
 	}
-	remarks := slices.ContainsFunc(list, func(r regionShare) bool { return r.Wide || r.Single })
+	remarks := slices.ContainsFunc(list, func(r regionShare) bool { return r.remark() != "" })
 	if remarks {
 		t.Head = append(t.Head, "remark")
 	}
