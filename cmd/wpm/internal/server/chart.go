@@ -357,6 +357,7 @@ func (m *charted) partsOf(ctx context.Context, w atlas.World, counts []uint64, r
 		for n, r := range shares {
 			g := &m.groups[n]
 			g.Known, g.Low, g.High = true, min(r.Lower, g.Share), max(r.Upper, g.Share)
+			g.Remark = regionShare{Share: g.Share, Region: r}.widened()
 		}
 	}
 	for n, r := range m.Regions {

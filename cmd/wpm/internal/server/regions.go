@@ -38,14 +38,19 @@ func intervals(ctx context.Context, w atlas.World, counts []uint64, theta []floa
 	return list, err
 }
 
-// outside reports whether the map, which the guess is part of, has a share that the reports alone speak against.
-func (r regionShare) outside() bool { return r.Share < r.Lower || r.Share > r.Upper }
+// widened is the remark where the map, which the guess is part of, has a share that the reports alone speak against.
+func (r regionShare) widened() string {
+	if r.Share < r.Lower || r.Share > r.Upper {
+		return "made wider, to hold the map's share"
+	}
+	return ""
+}
 
 // remark is what a reader of an interval must know.
 func (r regionShare) remark() string {
-	switch {
-	case r.outside():
-		return "made wider, to hold the map's share"
+	switch wider := r.widened(); {
+	case wider != "":
+		return wider
 	case r.Wide:
 		return "may be wider than need be"
 	case r.Single:
