@@ -13,8 +13,8 @@ import (
 
 // A solve begins with a star, or with a forest from one of three rooms: an optimal assignment for some equal masses on
 // either side (package assignment), row prices by Newton's method where rows, or rows with much mass, are few (package
-// newton), or a smaller problem of the same kind where rows and columns are many (package start). Starts change the
-// work, never the answer's certificate.
+// newton), or, in package start, a smaller problem of the same kind where rows and columns are many, and a greedy plan
+// where both are few. Starts change the work, never the answer's certificate.
 //
 // What a forest leaves over is on artificial arcs, priced at first a little above the prices of their nodes. Trees stay
 // small then, and few potentials change much. These prices rise, step by step, until nothing is left over.
@@ -56,6 +56,7 @@ func (s *Solver) Start(ctx context.Context) {
 		s.pr.cut()
 		much = p.total() / heavyRest
 	case !first && k <= lightMost && newton.Start(problem, f):
+	case start.Greedy(problem, f):
 	default:
 		f.Reset(k, p.Low)
 	}

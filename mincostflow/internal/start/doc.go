@@ -21,6 +21,8 @@
 // answer of the simplex to be right. No product is fused with a sum, and ties are decided by the order of groups and
 // numbers, so the bits are the same on every machine.
 //
+// Where rows and columns are few, Greedy makes a forest of a plan without a smaller problem.
+//
 // # Cost
 //
 // Two and a half passes over the rows, and O((k + n) log(k + n)) besides. The smaller problem has a sixteenth of the
