@@ -249,12 +249,12 @@ func (l *loaded) choosePrice() error {
 	return nil
 }
 
-// apart is how far arcs are apart in the input that follow each other in pricing: no multiple of the small numbers of arcs
-// that nodes have in regular networks.
+// apart is how far arcs are apart in the input that follow each other in pricing: no multiple of the small numbers of
+// arcs that nodes have in regular networks.
 const apart = 29
 
-// fill writes the arcs. Those that follow each other are apart in the input, so that the arcs of a node, which often stand
-// together there, come into different blocks.
+// fill writes the arcs. Those that follow each other are apart in the input, so that the arcs of a node, which often
+// stand together there, come into different blocks.
 func (l *loaded) fill(arcs int, clip int64) {
 	l.arcs = make([]residualArc, arcs)
 	l.room = make([]int64, arcs)

@@ -9,8 +9,8 @@ const (
 
 // anderson extrapolates the prices of Algorithm 1, a fixed point g = T(g), by Anderson's method (J. ACM 12, 1965;
 // Walker and Ni, SIAM J. Numer. Anal. 49, 2011). Of the last images T(g), it takes the affine combination whose change
-// T(g) - g is least, in the mean square under the column sums. Any prices give valid bounds, and T makes sound prices
-// of any, so that only the number of steps depends on it. A step costs some 30 operations for each cell.
+// T(g) - g is least, in the mean square under the column sums. Far from the answer, that may lead farther away: the
+// solver looks at the dual value, which T never lowers. A step costs some 30 operations for each cell.
 type anderson struct {
 	weight []float64            // column sums of the first step
 	last   move                 // the step before
@@ -25,9 +25,9 @@ type move struct{ image, change []float64 }
 
 func newMove(n int) move { return move{make([]float64, n), make([]float64, n)} }
 
-// mix moves the prices g, the image of the prices reg w, whose column sums are given. Columns without mass keep the
-// price that the step gave them.
-func (a *anderson) mix(k *kernel, g, w, sums []float64) {
+// mix moves the prices g, the image of the prices reg w, whose column sums are given, and reports whether it did.
+// Columns without mass keep the price that the step gave them.
+func (a *anderson) mix(k *kernel, g, w, sums []float64) bool {
 	if a.count == 0 {
 		if a.weight == nil {
 			a.weight, a.last, a.rows = make([]float64, len(g)), newMove(len(g)), make([][2 * depth]float64, k.l.rows)
@@ -62,7 +62,7 @@ func (a *anderson) mix(k *kernel, g, w, sums []float64) {
 		a.rows[r] = p
 	})
 	if known == 0 {
-		return
+		return false
 	}
 	var total [2 * depth]float64
 	for _, p := range a.rows {
@@ -83,6 +83,17 @@ func (a *anderson) mix(k *kernel, g, w, sums []float64) {
 			}
 		}
 	})
+	return true
+}
+
+// undo takes back what mix has done, and starts anew.
+func (a *anderson) undo(g []float64) {
+	for j, w := range a.weight {
+		if w > 0 {
+			g[j] = a.last.image[j]
+		}
+	}
+	a.count = 0
 }
 
 // coefficients are those of the differences in the least change, by Gauss's elimination. x are the inner products of

@@ -55,3 +55,40 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%d steps: status %v, residual %v, bounds %v and %v", r.Iterations, r.Status, r.Residual, r.Lower, r.Upper)
 	}
 }
+
+// TestFarPrices: an extrapolation that makes the dual value worse than a step is not taken. Without that, prices as far
+// from the answer as these would go farther, and the run would stall at a residual of 0.1 to 2.
+func TestFarPrices(t *testing.T) {
+	g := newGenerator(41)
+	for n := range 12 {
+		p := gridProblem(t, 9+n, 12, float64(n%2), 0.001)
+		first := make([]float64, len(p.Mu))
+		for j := range first {
+			first[j] = []float64{50, 5000}[n/2%2] * (2*g.float() - 1)
+		}
+		r := Solve(t.Context(), p, Settings{Tolerance: 1e-6, MaxIterations: 1000, Initial: first})
+		if r.Status != Converged || !(r.Lower <= r.Upper) || !(r.Upper-r.Lower < 0.01) {
+			t.Errorf("%d: status %v after %d steps, residual %v, bounds %v and %v", n, r.Status, r.Iterations, r.Residual,
+				r.Lower, r.Upper)
+		}
+	}
+}
+
+// TestTinyColumns: where only prices of columns of mass 1e-280 still move, the equations of an extrapolation underflow.
+// Prices that are no numbers are not taken, and no search goes on for ever.
+func TestTinyColumns(t *testing.T) {
+	for _, tiny := range []float64{1.5e-280, 1e-300, 5e-320} {
+		p := gridProblem(t, 48, 48, 0, 0)
+		for j := range p.Mu {
+			p.Mu[j], p.Lo[j], p.Hi[j] = 1/float64(len(p.Mu)), 0, 1
+		}
+		for _, j := range []int{100, 237, 374} {
+			p.Hi[j] = tiny
+		}
+		p.Reg = 1e-7
+		r := Solve(t.Context(), p, Settings{Gap: 1e-3, MaxIterations: 300, Choose: true})
+		if math.IsNaN(r.Residual) || !(r.Lower <= r.Upper) || r.Iterations > 300 {
+			t.Errorf("%v: residual %v, bounds %v and %v, %d steps", tiny, r.Residual, r.Lower, r.Upper, r.Iterations)
+		}
+	}
+}

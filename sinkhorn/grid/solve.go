@@ -20,8 +20,10 @@ type solver struct {
 	x        []float64
 	exact    kl.Workspace
 	mixer    anderson
-	moved    bool      // the step before was at this Reg
-	sums     []float64 // column sums of its prices reg w
+	moved    bool         // the step before was at this Reg
+	sums     []float64    // column sums of its prices reg w
+	promise  float64      // the dual value of its result is at least this
+	parts    [][2]float64 // sums along rows of cells
 }
 
 func newSolver(l *level) *solver {
@@ -29,7 +31,7 @@ func newSolver(l *level) *solver {
 	s := &solver{l: l, k: newKernel(l)}
 	s.g, s.w, s.f, s.s, s.x = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
 		make([]float64, n)
-	s.sums = make([]float64, n)
+	s.sums, s.parts = make([]float64, n), make([][2]float64, l.rows)
 	s.close()
 	return s
 }
@@ -47,40 +49,81 @@ func (s *solver) close() {
 }
 
 // step is one iteration of Algorithm 1 in logarithms, from prices that are extrapolated from the iterations before it.
-// The residual is that of the prices it begins with.
+// The residual is that of the prices it begins with. They have to be as good as the iteration before promised: else the
+// step begins where that has ended.
 func (s *solver) step() {
 	l, reg := s.l, s.k.reg
-	if s.moved {
-		s.mixer.mix(s.k, s.g, s.w, s.sums)
+	mixed := s.moved && s.mixer.mix(s.k, s.g, s.w, s.sums)
+	value := s.dualValue()
+	if mixed && !(value >= s.promise) {
+		s.mixer.undo(s.g)
+		value = s.dualValue()
 	}
 	s.moved = true
-	for j, g := range s.g {
-		s.w[j] = g / reg
-	}
-	s.k.sum(s.f, s.w)
 	for i, f := range s.f {
 		s.x[i] = l.logMu[i] - f
 	}
 	s.k.sum(s.s, s.x)
 	s.theta = s.multiplier(s.s, l.lo, l.hi, s.theta)
 	s.k.lines(l.rows, func(r int, _ *lineScratch) {
-		var residual float64
+		var p [2]float64
 		for j := r * l.cols; j < (r+1)*l.cols; j++ {
 			if l.hi[j] == 0 {
 				continue
 			}
-			z := s.theta + s.s[j]
+			z, logSum := s.theta+s.s[j], s.s[j]+s.w[j]
 			logQ := max(min(z, l.logHi[j]), l.logLo[j])
-			s.sums[j] = math.Exp(s.s[j] + s.w[j])
-			residual += math.Abs(math.Exp(logQ) - s.sums[j])
+			q := math.Exp(logQ)
+			s.sums[j] = math.Exp(logSum)
+			p[0] += math.Abs(q - s.sums[j])
+			if q > 0 {
+				p[1] += q * (logQ - logSum)
+			}
+			p[1] += s.sums[j] - q
 			s.g[j] = reg * (logQ - z)
 		}
-		s.x[r] = residual
+		s.parts[r] = p
 	})
+	var gain float64 // divergence of q from the column sums: the dual value rises by as much, times reg, or more
 	s.residual = 0
-	for _, x := range s.x[:l.rows] {
-		s.residual += x
+	for _, p := range s.parts {
+		s.residual += p[0]
+		gain += p[1]
 	}
+	s.promise = value + reg*gain - valueError*(1+reg+math.Abs(value))
+}
+
+// valueError is above the rounding of a dual value, relative to its size, to costs, which are at most 2, and to Reg.
+const valueError = 0x1p-48
+
+// dualValue sums the kernel over the columns at the prices g, and returns their dual value,
+//
+//	-reg sum_i mu_i f_i + sum_j min(lo_j g_j, hi_j g_j),
+//
+// without what does not depend on prices.
+func (s *solver) dualValue() float64 {
+	l, reg := s.l, s.k.reg
+	for j, g := range s.g {
+		s.w[j] = g / reg
+	}
+	s.k.sum(s.f, s.w)
+	s.k.lines(l.rows, func(r int, _ *lineScratch) {
+		var p [2]float64
+		for j := r * l.cols; j < (r+1)*l.cols; j++ {
+			if l.mu[j] > 0 {
+				p[0] += l.mu[j] * s.f[j]
+			}
+			if l.hi[j] > 0 {
+				p[1] += min(l.lo[j]*s.g[j], l.hi[j]*s.g[j])
+			}
+		}
+		s.parts[r] = p
+	})
+	var value float64
+	for _, p := range s.parts {
+		value += p[1] - reg*p[0]
+	}
+	return value
 }
 
 // begin prepares steps at reg from the prices g.

@@ -21,14 +21,14 @@ type Workspace struct {
 
 // Project sets q to the projection of exp(logS) and returns theta, finite or -Inf; see the package comment. The box
 // is valid and holds a distribution. It reports false if none has a finite divergence: columns with logS = -Inf stay
-// at lo.
+// at lo; and if some logS is NaN.
 //
 // If every column is at a bound, every theta of an interval is a solution, and one of them is returned.
 func (w *Workspace) Project(logS, lo, hi, q []float64) (theta float64, ok bool) {
 	w.start(logS, lo, hi)
 	w.from, w.to = math.Inf(-1), math.Inf(1)
 	switch most := w.mass(w.to, logS, lo, hi); {
-	case most < 1-slack:
+	case !(most >= 1-slack): // or no number
 		return 0, false
 	case most < 1 && len(w.breaks) > 0: // all upper bounds are needed, and rounding is all that is missing
 		w.from, w.breaks = slices.Max(w.breaks), w.breaks[:0]

@@ -363,3 +363,15 @@ func BenchmarkProject(b *testing.B) {
 		})
 	}
 }
+
+// TestProjectNaN: what is no number has no projection, and no search for its multiplier goes on for ever.
+func TestProjectNaN(t *testing.T) {
+	lo, hi, q := []float64{0, 0, 0}, []float64{1, 0.5, 1}, make([]float64, 3)
+	for j := range 3 {
+		logS := []float64{0, -1, 2}
+		logS[j] = math.NaN()
+		if theta, ok := new(Workspace).Project(logS, lo, hi, q); ok {
+			t.Errorf("column %d is NaN: theta %v", j, theta)
+		}
+	}
+}

@@ -6,9 +6,9 @@ import (
 	"github.com/wpm-go/wpm/internal/num"
 )
 
-// Greedy makes the forest of a plan, and reports whether it did: where rows and columns are few, and columns must have half
-// of the mass or more. Each row in turn serves the columns that lack something, the cheapest first, at costs less the least
-// of each column. What columns may have beyond that is left over.
+// Greedy makes the forest of a plan, and reports whether it did: where rows and columns are few, and columns must have
+// half of the mass or more. Each row in turn serves the columns that lack something, the cheapest first, at costs less
+// the least of each column. What columns may have beyond that is left over.
 func Greedy(p Problem, f *Forest) bool {
 	k, n := len(p.Supply), len(p.Low)
 	if k >= leastNodes || n >= leastNodes {
@@ -49,8 +49,8 @@ func (w *work) leastOfColumns() bool {
 	return true
 }
 
-// serve gives what rows have to columns, and reports whether there was time. Each step exhausts a row or a column, which
-// hangs from the other one.
+// serve gives what rows have to columns, and reports whether there was time. Each step exhausts a row or a column,
+// which hangs from the other one.
 func (w *work) serve() bool {
 	f, k := w.into, len(w.p.Supply)
 	w.left = append(w.left[:0], w.p.Low...)
