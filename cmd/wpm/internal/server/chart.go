@@ -80,20 +80,29 @@ type charted struct {
 	Regions []regionShare    `json:"regions,omitempty"`
 	Ends    []plane.Marginal `json:"ends,omitempty"` // of pairs
 
-	fine    atlas.Map
-	groups  []sheet.Part
-	parts   []sheet.Part // of regions
-	shapes  []costio.Shape
-	reports uint64
-	level   float64 // of all intervals
-	facts   string  // about the policy and the reports
-	privacy string  // what the privacy level means
-	places  plane.Places
-	outputs []string
-	between cost.Matrix // between inputs, or nil
-	note    string      // what the map assumes
+	subject
+	drawn
+}
 
+// subject is what a map is of, for people.
+type subject struct {
+	reports   uint64
+	facts     string // about the policy and the reports
+	privacy   string // what the privacy level means
+	places    plane.Places
+	shapes    []costio.Shape
+	outputs   []string
+	between   cost.Matrix // between inputs, or nil
 	distances places.Unit
+	level     float64 // of all intervals
+}
+
+// drawn is what pictures and files show of a map.
+type drawn struct {
+	fine   atlas.Map
+	groups []sheet.Part
+	parts  []sheet.Part // of regions
+	note   string       // what the map assumes
 }
 
 // chartInput is what the flags name beside the reports.
@@ -242,7 +251,8 @@ func estimatorOf(c *cli.Command) (name string, assume bool) {
 func chart(ctx context.Context, c *cli.Command, p policy.Policy, in chartInput, counts []uint64) (m charted,
 	err error) {
 	estimator, assume := estimatorOf(c)
-	m = charted{level: in.level, Prior: in.name, places: in.places, shapes: in.shapes, Biased: p.Mode() != policy.Mixture && assume}
+	m = charted{Prior: in.name, Biased: p.Mode() != policy.Mixture && assume,
+		subject: subject{places: in.places, shapes: in.shapes, level: in.level}}
 	for _, n := range counts {
 		m.reports += n
 	}

@@ -105,7 +105,8 @@ func aggregateEpochs(ctx context.Context, c *cli.Command) error {
 	r.Unit = r.unit.Name
 	for t, m := range list {
 		id := of[t].Policy.ID()
-		one := charted{Prior: in.name, places: in.places, shapes: in.shapes, reports: m.Reports, Guess: m.Guess}
+		one := charted{Prior: in.name, Guess: m.Guess,
+			subject: subject{reports: m.Reports, places: in.places, shapes: in.shapes}}
 		one.Inputs = places.Labels(of[t].InputLabel, of[t].Inputs())
 		one.facts = fmt.Sprintf("%s, eps %v, policy %x, epoch %s", shell.Plural(m.Reports, "report"), of[t].Policy.Epsilon(), id[:6],
 			m.Name)
