@@ -123,8 +123,8 @@ type pricing struct {
 
 const (
 	// A block has as many arcs as the square root of their number, and perWork more for each unit of work of
-	// a pivot, but at most maxBlock square roots. Of the factors tried on ten families of networks these
-	// were the best on average, and not far from the best for any.
+	// a pivot, but at most maxBlock square roots: the best on average of the factors tried, see
+	// docs/algorithms/network-simplex.md.
 	perWork  = 1
 	maxBlock = 8
 	// window is the number of pivots between changes of the size.
